@@ -8,14 +8,17 @@ internal import Stores
 /// ```
 /// begin   TOKEN  import|refresh  ADDRESS
 /// entries TOKEN  { d|f|l  PATH  IDENTITY  TAG  SIZE  SECONDS  NANOSECONDS  MODE  TARGET }...
+/// closed  TOKEN  PATH...
 /// end     TOKEN
 /// ```
 /// SIZE to MODE are decimal; SECONDS is empty where the source tells no time. TARGET is a symlink's.
+/// What is closed is there, but could not be looked at, nor what is below it.
 /// The call that sets it ends with EINPROGRESS when the daemon has taken the message.
 /// The daemon never lists a source itself: what foreign servers say is understood in another process.
 enum ImportMessage {
     case begin(token: [UInt8], follows: Bool, address: String)
     case entries(token: [UInt8], [Entry])
+    case closed(token: [UInt8], [[UInt8]])
     case end(token: [UInt8])
 
     struct Entry {
@@ -64,10 +67,22 @@ enum ImportMessage {
                 entries.append(entry)
             }
             self = .entries(token: token, entries)
+        case "closed":
+            let paths = rest.map(Array.init)
+            guard paths.allSatisfy(Self.isPath) else { return nil }
+            self = .closed(token: token, paths)
         case "end":
             guard rest.isEmpty else { return nil }
             self = .end(token: token)
         default: return nil
+        }
+    }
+
+    /// Whether each part can be a name.
+    fileprivate static func isPath(_ path: [UInt8]) -> Bool {
+        path.split(separator: 0x2f, omittingEmptySubsequences: false).allSatisfy { part in
+            (1...Limits.name).contains(part.count) && !part.elementsEqual([0x2e])
+                && !part.elementsEqual([0x2e, 0x2e])
         }
     }
 }
@@ -91,13 +106,7 @@ extension ImportMessage.Entry {
         default: return nil
         }
         path = Array(fields[1])
-        let parts = path.split(separator: 0x2f, omittingEmptySubsequences: false)
-        guard
-            parts.allSatisfy({ part in
-                (1...Limits.name).contains(part.count) && !part.elementsEqual([0x2e])
-                    && !part.elementsEqual([0x2e, 0x2e])
-            })
-        else { return nil }
+        guard ImportMessage.isPath(path) else { return nil }
         identity = Array(fields[2])
         tag = Array(fields[3])
         // The tag is what tells a folder's origin from others.

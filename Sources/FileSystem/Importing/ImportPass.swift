@@ -17,6 +17,8 @@ final class ImportPass: Sendable {
         /// when all has been shown.
         var late: [ImportMessage.Entry] = []
         var seen: Set<ItemNumber> = []
+        /// What is there, but could not be looked at: the paths, and those that it is known by still.
+        private(set) var closed: Set<[UInt8]> = []
         var counts = Counts()
         /// All has been shown, and what is not there any more has been removed.
         private(set) var isComplete = false
@@ -32,11 +34,30 @@ final class ImportPass: Sendable {
 
         mutating func endMessage() { isUnsure = false }
 
+        mutating func noteClosed(_ paths: [[UInt8]]) {
+            for path in paths {
+                closed.insert(path)
+                if let former = formerPath(of: path), former != path { closed.insert(former) }
+            }
+        }
+
+        /// Whether the path is, or is below, one that could not be looked at.
+        func isClosed(_ path: [UInt8]) -> Bool {
+            if closed.isEmpty { return false }
+            var path = path
+            while !path.isEmpty {
+                if closed.contains(path) { return true }
+                path = ImportMessage.Entry.parent(path)
+            }
+            return false
+        }
+
         mutating func end() {
             isComplete = true
             seen = []
             folders = [:]
             formerly = [:]
+            closed = []
         }
 
         /// The path that the entry is known by if it is where it was in its folder; `nil` in a new
@@ -47,6 +68,15 @@ final class ImportPass: Sendable {
             }
             if before == ImportPass.nowhere { return nil }
             return before.isEmpty ? Array(entry.name) : before + [0x2f] + Array(entry.name)
+        }
+
+        /// The path that what is there is known by; of a folder that was shown, whatever folder it was in.
+        private func formerPath(of path: [UInt8]) -> [UInt8]? {
+            if let item = folders[path] { return formerly[item] }
+            guard let folder = folders[ImportMessage.Entry.parent(path)],
+                let before = formerly[folder]
+            else { return nil }
+            return before + [0x2f] + Array(ImportMessage.Entry.name(path))
         }
     }
 

@@ -54,6 +54,13 @@ extension Volume {
                 }
                 state.endMessage()
             }
+        case .closed(let token, let paths):
+            let pass = try pass(node, token)
+            try pass.state.withLock { (state) throws(Errno) in
+                try state.beginMessage()
+                state.noteClosed(paths)
+                state.endMessage()
+            }
         case .end(let token):
             let pass = try pass(node, token)
             try pass.state.withLock { (state) throws(Errno) in
@@ -61,7 +68,9 @@ extension Volume {
                 if state.isComplete { return }
                 try state.beginMessage()
                 if pass.follows {
-                    if state.counts.shown == 0, try wouldRemove(pass) { throw Errno(ENOMEDIUM) }
+                    if state.counts.shown == 0, try wouldRemove(pass, state) {
+                        throw Errno(ENOMEDIUM)
+                    }
                     try sources.origins.withLock { (_) throws(Errno) in
                         try takeLate(pass, &state, caller, &stale)
                     }
@@ -148,7 +157,7 @@ extension Volume {
     }
 
     /// Runs a query whose failure is the container's.
-    private func ask<Result>(_ body: (CatalogDatabase) throws(Failure) -> Result) throws(Errno)
+    func ask<Result>(_ body: (CatalogDatabase) throws(Failure) -> Result) throws(Errno)
         -> Result
     {
         do throws(Failure) { return try container.query(body) } catch { throw Errno(EIO) }
@@ -237,148 +246,5 @@ extension Volume {
             let part = Array(late[start..<min(start + 500, late.count)])
             try take(part, pass, &state, caller, &stale, isLast: true)
         }
-    }
-
-    // MARK: What is not there any more
-
-    /// Whether something would be removed if nothing was shown: a source that is empty now is more likely
-    /// a disk that is not mounted, and what goes takes its identity, tags and bookmarks along.
-    private func wouldRemove(_ pass: ImportPass) throws(Errno) -> Bool {
-        var files: [OriginRow] = []
-        try ask { (database) throws(Failure) in
-            try database.forEachOrigin(of: pass.root) { row in
-                if !row.path.isEmpty, !row.tag.isEmpty { files.append(row) }
-            }
-        }
-        return state.withLock { state in
-            files.contains { !state.removableNames($0).isEmpty }
-        }
-    }
-
-    /// Removes what was not shown: documents that were never fetched or changed here, and folders
-    /// without anything else in them. All others stay. Those that have not been changed here are what the
-    /// source shows at their path next (``OriginRow/isGone``), if it ever does; if their content is on its
-    /// way and does not come, the next run removes them. All else is the container's own from now on.
-    private func removeUnseen(
-        _ pass: ImportPass, _ state: inout ImportPass.State, _ caller: Caller, _ stale: inout Stale
-    ) throws(Errno) {
-        var gone: [OriginRow] = []
-        let seen = state.seen
-        try ask { (database) throws(Failure) in
-            try database.forEachOrigin(of: pass.root) { row in
-                if !row.path.isEmpty, !seen.contains(row.item) { gone.append(row) }
-            }
-        }
-        followFolders(&gone, state)
-        gone = foldersLast(gone)
-        var step = ImportStep(pass: pass, caller: caller, state: state, isLast: true)
-        for row in gone {
-            // Asked first: what has come by then is not away any more.
-            let isComing = row.content.map { pass.downloads.received($0) != nil } ?? false
-            let names = isComing ? [] : self.state.withLock { $0.removableNames(row) }
-            var isRemoved = !names.isEmpty
-            for (parent, name) in names {
-                let node = NodeNumber(rawValue: parent)
-                let removal = self.state.withLock { state in
-                    state.replayStep(
-                        .removed, state.index.find(row.item), state.index.find(node.item), name)
-                }
-                do throws(Errno) {
-                    try remove(name, in: node, row, caller)
-                    stale.steps.append(removal)
-                } catch {
-                    isRemoved = false
-                }
-                stale.names.append((parent, name))
-                stale.nodes.insert(node)
-            }
-            let isHere = self.state.withLock { state in
-                let isRenamed = step.settle(row, state)
-                let position = state.index.find(row.item)
-                if isRenamed, isComing, state.isAsListed(position, row) {
-                    // Its origin stays: what comes to its path takes it back to that name.
-                    var origin = row
-                    origin.waitsAt = state.firstPlace(position)
-                    state.record(.imported, position, at: VolumeState.now(), [.putOrigin(origin)])
-                }
-                return position != 0 && state.index[item: position].pointee.firstName != 0
-            }
-            if isRemoved { state.counts.removed += 1 }
-            if isHere, !row.tag.isEmpty, !row.isGone { state.counts.kept += 1 }
-            if isComing { continue }
-            _ = self.state.withLock { state in
-                let effect: Effect =
-                    state.isAtItsName(row) ? .putOrigin(row.gone) : .removeOrigin(row.item)
-                return log.append(
-                    Mutation(
-                        time: VolumeState.now(), kind: .imported, item: row.item, effects: [effect])
-                )
-            }
-        }
-        stale.add(step.stale)
-        try log.flush(upTo: log.head)
-    }
-}
-
-extension Volume {
-    private func remove(
-        _ name: [UInt8], in folder: NodeNumber, _ row: OriginRow, _ caller: Caller
-    ) throws(Errno) {
-        var problem: Errno?
-        name.withUnsafeBytes { bytes in
-            do throws(Errno) {
-                if row.tag.isEmpty {
-                    try removeDirectory(folder, bytes, caller)
-                } else {
-                    // Since it was looked at somebody may have begun to write it, or given its name to
-                    // another.
-                    _ = try unlink(folder, bytes, caller) { state, position in
-                        state.number(position) == row.item && !state.removableNames(row).isEmpty
-                    }
-                }
-            } catch {
-                problem = error
-            }
-        }
-        if let problem { throw problem }
-    }
-}
-
-extension VolumeState {
-    /// Whether the item's content is still the source's, as it was listed last.
-    func isAsListed(_ position: MemoryIndex.Position, _ origin: OriginRow) -> Bool {
-        let record = index[item: position]
-        if record.pointee.flags.contains(.inSession) { return false }
-        return record.pointee.isRegular
-            ? record.pointee.hash == origin.content
-                && (origin.content != nil || record.pointee.place == .none)
-            : true
-    }
-
-    /// Whether the item is unchanged, and called as the source called it.
-    fileprivate func isAtItsName(_ origin: OriginRow) -> Bool {
-        let position = index.find(origin.item)
-        guard position != 0 else { return false }
-        let name = index[item: position].pointee.firstName
-        return name != 0 && index[name: name].pointee.nextOfItem == 0
-            && index.nameBytes(name).elementsEqual(origin.name) && isAsListed(position, origin)
-    }
-
-    /// All names of an item that vanished at its source and has nothing here that is worth keeping;
-    /// empty for all others.
-    fileprivate func removableNames(_ origin: OriginRow) -> [(parent: UInt64, name: [UInt8])] {
-        let position = index.find(origin.item)
-        guard position != 0 else { return [] }
-        let record = index[item: position]
-        if record.pointee.isDirectory {
-            guard origin.tag.isEmpty, !origin.isGone, record.pointee.childCount == 0 else {
-                return []
-            }
-        } else if record.pointee.isRegular {
-            guard !origin.isGone, isAsListed(position, origin),
-                isAway(record.pointee.node, record.pointee.place) || origin.content == nil
-            else { return [] }
-        }
-        return names(of: position)
     }
 }

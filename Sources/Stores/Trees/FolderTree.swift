@@ -21,7 +21,6 @@ package struct FolderTree: SourceTree {
         guard stat(path.cPath, &status) == 0 else { throw problem(Errno.last, []) }
         guard status.st_mode & S_IFMT == S_IFDIR else { throw problem(Errno(ENOTDIR), []) }
         var passedOver = PassedOver()
-        var denied: StoreError?
         var folders: [[UInt8]] = [[]]
         while let folder = folders.popLast() {
             do throws(StoreError) {
@@ -36,10 +35,9 @@ package struct FolderTree: SourceTree {
             } catch {
                 // One that is closed to us does not keep us from the others.
                 guard error.kind == .denied, !folder.isEmpty else { throw error }
-                denied = denied ?? error
+                passedOver.noteClosed(folder, error)
             }
         }
-        if let denied { throw denied }
         return passedOver
     }
 

@@ -12,8 +12,8 @@ package protocol SourceTree: Sendable {
 
     /// Shows everything in the tree once, a folder before what is in it. What comes or goes meanwhile
     /// may or may not be among it; if a part cannot be listed, the walk fails; what may pass is tried
-    /// again first, and what we may not see is told at the end. `visit` may throw to end it, but not
-    /// `denied`.
+    /// again first. What we may not see does not keep us from the others. `visit` may throw to end it, but
+    /// not `denied`.
     ///
     /// - Returns: what could not be shown.
     @discardableResult func walk(
@@ -39,6 +39,15 @@ package struct PassedOver: Hashable, Sendable {
     package private(set) var first = ""
     /// A folder went while the tree was listed: what was in it may be at a place that had been listed.
     package var hasGone = false
+    /// What is there, and perhaps much below it, but cannot be looked at.
+    package private(set) var closed: [[UInt8]] = []
+    /// Why, of the first of them.
+    package private(set) var problem: StoreError?
+
+    mutating func noteClosed(_ path: [UInt8], _ reason: StoreError) {
+        closed.append(path)
+        problem = problem ?? reason
+    }
 
     mutating func note(_ name: String) {
         if count == 0 { first = name }

@@ -20,15 +20,14 @@ package final class WebDAVTree: SourceTree {
         _ call: StoreCall, _ visit: (SourceEntry) throws(StoreError) -> Void
     ) throws(StoreError) -> PassedOver {
         var passedOver = PassedOver()
-        var denied: StoreError?
         var folders: [[UInt8]] = [[]]
         while let folder = folders.popLast() {
             // Shown as they come; an attempt that broke off has shown some already.
             var shown: Set<Int> = []
             do throws(StoreError) {
-                var closed: StoreError?
+                var closed: [(path: [UInt8], problem: StoreError)] = []
                 try retries.retrying(call, at: address) { () throws(StoreError) in
-                    closed = nil
+                    closed = []
                     try members(of: folder, call) { (entry) throws(StoreError) in
                         guard shown.insert(entry.path.hashValue).inserted else { return }
                         try visit(entry)
@@ -37,11 +36,11 @@ package final class WebDAVTree: SourceTree {
                         if shown.insert(path.hashValue).inserted {
                             passedOver.note(String(decoding: path, as: UTF8.self))
                         }
-                    } closed: { problem in
-                        closed = closed ?? problem
+                    } closed: { path, problem in
+                        closed.append((path, problem))
                     }
                 }
-                denied = denied ?? closed
+                for (path, problem) in closed { passedOver.noteClosed(path, problem) }
             } catch {
                 guard error.kind == .absent || error.kind == .denied, !folder.isEmpty,
                     try isThere(call)
@@ -50,11 +49,10 @@ package final class WebDAVTree: SourceTree {
                     passedOver.hasGone = true
                 } else {
                     // One that is closed to us does not keep us from the others.
-                    denied = denied ?? error
+                    passedOver.noteClosed(folder, error)
                 }
             }
         }
-        if let denied { throw denied }
         return passedOver
     }
 
@@ -79,7 +77,7 @@ package final class WebDAVTree: SourceTree {
 
     private func members(
         of folder: [UInt8], _ call: StoreCall, _ visit: (SourceEntry) throws(StoreError) -> Void,
-        strange: ([UInt8]) -> Void, closed: (StoreError) -> Void
+        strange: ([UInt8]) -> Void, closed: ([UInt8], StoreError) -> Void
     ) throws(StoreError) {
         let path = absolute(folder)
         let name = folder.isEmpty ? "the collection" : String(decoding: folder, as: UTF8.self)
@@ -100,7 +98,7 @@ package final class WebDAVTree: SourceTree {
             where SourceEntry.isBounded(place, identity: entry.identity, tag: entry.tag):
                 try visit(entry)
             case .shown, .strange: strange(place)
-            case .closed(let problem): closed(problem)
+            case .closed(let problem): closed(place, problem)
             }
         }
     }

@@ -36,16 +36,16 @@ import Testing
         ).openTree(settings)
     }
 
-    /// What the server's collection shows, and what kind of problem is told in the end.
-    private func walked(
-        _ server: HostileServer
-    ) throws -> (found: [SourceEntry], problem: StoreError.Kind?) {
-        let tree = try tree(server)
+    /// What the server's collection shows, what of it cannot be looked at, and why.
+    private func walked(_ server: HostileServer) throws -> (
+        found: [SourceEntry], closed: [String], problem: StoreError.Kind?
+    ) {
         var found: [SourceEntry] = []
-        let problem = StoreTests.kind { () throws(StoreError) in
-            _ = try tree.walk(StoreCall()) { (entry) throws(StoreError) in found.append(entry) }
+        let passedOver = try tree(server).walk(StoreCall()) { (entry) throws(StoreError) in
+            found.append(entry)
         }
-        return (found, problem)
+        let closed = passedOver.closed.map { String(decoding: $0, as: UTF8.self) }
+        return (found, closed.sorted(), passedOver.problem?.kind)
     }
 
     private static func paths(_ entries: [SourceEntry]) -> [String] {
@@ -99,9 +99,9 @@ import Testing
                 Self.listing([Self.folder(String(path))] + (isLook ? [] : members)))
         }
         defer { withExtendedLifetime(server) {} }
-        let (found, problem) = try walked(server)
+        let (found, closed, problem) = try walked(server)
         // Not as if all had been listed: a refresh would remove what is in it.
-        #expect(problem == .denied)
+        #expect(problem == .denied && closed == ["closed1", "closed2"])
         #expect(
             Self.paths(found).sorted() == [
                 "closed1", "closed2", "open1", "open1/a", "open2", "open2/a",
@@ -128,9 +128,9 @@ import Testing
                 "207 Multi-Status", [], Self.listing([Self.folder("/x/")] + members))
         }
         defer { withExtendedLifetime(server) {} }
-        let (found, problem) = try walked(server)
+        let (found, closed, problem) = try walked(server)
         // It is there: a refresh would remove it, with all that is in it.
-        #expect(problem == .denied)
+        #expect(problem == .denied && closed == ["b"])
         #expect(Self.paths(found) == ["c"])
     }
 
@@ -146,7 +146,8 @@ import Testing
                     path == "/x/" ? [Self.folder("/x/"), Self.folder("/x/folder/")] : [closed]))
         }
         defer { withExtendedLifetime(server) {} }
-        #expect(try walked(server).problem == .denied)
+        let (_, closed, problem) = try walked(server)
+        #expect(problem == .denied && closed == ["folder"])
     }
 
     @Test func `what the server cannot look at is no file, whatever it says of it otherwise`()
@@ -168,7 +169,7 @@ import Testing
                 Self.listing([Self.folder(path)] + (path == "/x/" ? members : [])))
         }
         defer { withExtendedLifetime(server) {} }
-        let (found, problem) = try walked(server)
+        let (found, _, problem) = try walked(server)
         #expect(problem == .refused(status: 503))
         #expect(found.map(\.kind) == [.folder])
     }
@@ -353,7 +354,7 @@ import Testing
             connection.answer(isFirst ? "200 OK" : "404 Not Found", ["ETag: \"e\""], bytes)
         }
         defer { withExtendedLifetime(server) {} }
-        let (found, problem) = try walked(server)
+        let (found, _, problem) = try walked(server)
         #expect(problem == nil)
         #expect(Self.paths(found) == ["100%", "5% of 20%25", "b c", "my 50%"])
         let first = try #require(found.first)

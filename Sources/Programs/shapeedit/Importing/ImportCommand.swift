@@ -17,7 +17,8 @@ struct ImportCommand: ParsableCommand {
             changed in DIR is the container's own. Cut off anywhere, the same command goes on.
 
             shapeedit import --refresh [DIR] follows what has changed in SOURCE since: new, moved, \
-            changed and removed documents. What was changed or fetched in DIR stays.
+            changed and removed documents. What was changed or fetched in DIR stays, and so does what is \
+            in folders there that may not be read: exit status 77, when all else is done.
             """)
 
     @Argument(
@@ -69,9 +70,8 @@ struct ImportCommand: ParsableCommand {
             if stream.failure == nil { try? stream.finish() }
             stream.endProgress()
             if let failure = stream.failure { throw failure }
-            throw Failure(
-                error.kind == .denied ? .noPermission : .unavailable,
-                "the source \(error); what has been listed is there, the same command goes on")
+            throw Self.failure(
+                error, "what has been listed is there, the same command goes on")
         }
         if refresh, passedOver.hasGone {
             // What was moved to where the listing had been would count as removed.
@@ -81,9 +81,19 @@ struct ImportCommand: ParsableCommand {
                 "\(address): folders were moved or removed there while it was listed: nothing was "
                     + "removed here, the same command goes on")
         }
-        try target.end()
+        try target.end(closed: passedOver.closed)
         stream.endProgress()
         report(try target.report(), passedOver)
+        if let problem = passedOver.problem {
+            let count = passedOver.closed.count
+            let what = count == 1 ? "this is" : "\(count) such things are"
+            throw Self.failure(problem, "\(what) as before here, with all below")
+        }
+    }
+
+    private static func failure(_ error: StoreError, _ words: String) -> Failure {
+        Failure(
+            error.kind == .denied ? .noPermission : .unavailable, "the source \(error); \(words)")
     }
 
     /// The source that the user named: an address, or a folder's path.

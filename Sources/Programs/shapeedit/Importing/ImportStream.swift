@@ -7,7 +7,7 @@ import SystemCalls
 /// as many at once as a message holds.
 struct ImportStream {
     /// Bytes of a message; an attribute holds 64 KiB.
-    private static let messageSize = 60_000
+    static let messageSize = 60_000
     /// What was listed is shown after this at the latest, in nanoseconds.
     private static let patience: UInt64 = 100_000_000
 

@@ -83,19 +83,33 @@ struct ImportTarget {
     }
 
     /// - Parameter fields: nine for each entry.
-    func take(_ fields: [[UInt8]]) throws(Failure) {
+    func take(_ fields: [[UInt8]]) throws(Failure) { try tell("entries", fields) }
+
+    private func tell(_ what: String, _ fields: [[UInt8]]) throws(Failure) {
         do throws(Errno) {
-            try send([Array("entries".utf8), Array(token.utf8)] + fields)
+            try send([Array(what.utf8), Array(token.utf8)] + fields)
         } catch {
             throw failure(error)
         }
     }
 
-    /// All has been listed.
-    func end() throws(Failure) {
-        do throws(Errno) { try send(["end", token].map { Array($0.utf8) }) } catch {
-            throw failure(error)
+    /// All has been listed that can be.
+    ///
+    /// - Parameter closed: what is there and cannot be looked at.
+    func end(closed: [[UInt8]]) throws(Failure) {
+        var part: [[UInt8]] = []
+        var size = 0
+        for path in closed {
+            if size + path.count > ImportStream.messageSize {
+                try tell("closed", part)
+                part = []
+                size = 0
+            }
+            part.append(path)
+            size += path.count + 1
         }
+        if !part.isEmpty { try tell("closed", part) }
+        try tell("end", [])
     }
 
     /// What became of it: names and values. Whoever looks at a name after that finds what is there now: a
