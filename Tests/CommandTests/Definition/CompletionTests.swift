@@ -40,7 +40,10 @@ import Testing
         ("shapeedit new --template ti", "title"),
         ("shapeedit convert a.shape - --to shapeF", "shapeFile"),
         ("shapeedit add a.slide rect", "rectangle"), ("shapeedit container de", "delete"),
-        ("shapeedit list tog", "toggle"),
+        ("shapeedit list tog", "toggle"), ("shapeedit container info photo-al", "photo-albums"),
+        ("shapeedit container move-store photo-al", "photo-albums"),
+        ("shapeedit grant a.slide --to photo-al", "photo-albums"),
+        ("shapeedit mount --app photo-al", "photo-albums"),
     ]
 
     @Test(.enabled(if: isInstalled("bash"), "bash is not installed"))
@@ -146,7 +149,9 @@ import Testing
         return try desk.shell(
             """
             mkdir -p bin; ln -sf '\(binary)' bin/shapeedit
-            HOME=$PWD TERM=dumb PATH=$PWD/bin:$PATH \(shell) \(arguments)
+            export HOME=$PWD XDG_DATA_HOME=$PWD/data TERM=dumb PATH=$PWD/bin:$PATH
+            [ -d data ] || shapeedit container create photo-albums > made
+            \(shell) \(arguments)
             """)
     }
 

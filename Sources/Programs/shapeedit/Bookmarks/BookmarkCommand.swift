@@ -103,7 +103,8 @@ struct BookmarkCommand: ParsableCommand {
     struct List: ParsableCommand {
         static let configuration = CommandConfiguration(
             commandName: "list", abstract: "List the bookmarks of all containers, or of one.")
-        @Argument(help: "Only those of this container.") var container: String?
+        @Argument(help: "Only those of this container.", completion: .containers)
+        var container: String?
         @Flag(help: "Print JSON.") var json = false
 
         func run() throws {

@@ -64,7 +64,7 @@ struct ContainerCommand: ParsableCommand {
     struct Info: ParsableCommand {
         static let configuration = CommandConfiguration(
             commandName: "info", abstract: "Describe a container.")
-        @Argument(help: "The container.") var name: String
+        @Argument(help: "The container.", completion: .containers) var name: String
         @Flag(help: "Print JSON.") var json = false
 
         func run() throws {
@@ -112,7 +112,7 @@ struct ContainerCommand: ParsableCommand {
         static let configuration = CommandConfiguration(
             commandName: "delete",
             abstract: "Delete a container with everything in it.")
-        @Argument(help: "The container.") var name: String
+        @Argument(help: "The container.", completion: .containers) var name: String
         @Flag(help: "Do not ask.") var force = false
         @Flag(help: "Print JSON.") var json = false
 
@@ -171,7 +171,8 @@ struct ContainerCommand: ParsableCommand {
                 Exit status 0: sound. 1: damage was found and repaired. 65: damage was found that \
                 could not be repaired; what is lost is named.
                 """)
-        @Argument(help: "The container; it must not be mounted.") var name: String
+        @Argument(help: "The container; it must not be mounted.", completion: .containers)
+        var name: String
         @Flag(help: "Print JSON.") var json = false
 
         func run() throws {
@@ -214,7 +215,8 @@ struct ContainerCommand: ParsableCommand {
                 What the old store has lost of earlier versions is told, and keeps nothing else from being \
                 moved: exit status 65. Where it does not answer, or has lost a document, nothing is changed.
                 """)
-        @Argument(help: "The container; it must not be mounted.") var name: String
+        @Argument(help: "The container; it must not be mounted.", completion: .containers)
+        var name: String
         @Argument(
             help: """
                 The new store's address, as for create; none brings all contents here, to stay.

@@ -24,7 +24,9 @@ struct MountCommand: ParsableCommand {
     @Argument(help: "The container and the folder, or the folder alone.", completion: .directory)
     var places: [String]
 
-    @Option(help: ArgumentHelp("Mount the container of an app.", valueName: "app"))
+    @Option(
+        help: ArgumentHelp("Mount the container of an app.", valueName: "app"),
+        completion: .containers)
     var app: String?
 
     @Flag(name: [.short, .long], help: "Stay in the foreground and log to standard error.")

@@ -15,7 +15,8 @@ struct GrantCommand: ParsableCommand {
     @Argument(
         help: "The document: a file in a mount, or CONTAINER:PATH.", completion: .file())
     var document: String
-    @Option(help: ArgumentHelp("The app.", valueName: "app")) var to: String
+    @Option(help: ArgumentHelp("The app.", valueName: "app"), completion: .containers)
+    var to: String
     @Flag(help: "It may change the document, too.") var write = false
     @Option(
         help: ArgumentHelp(
@@ -56,7 +57,8 @@ struct RevokeCommand: ParsableCommand {
     @Argument(
         help: "The document: a file in a mount, or CONTAINER:PATH.", completion: .file())
     var document: String
-    @Option(help: ArgumentHelp("The app.", valueName: "app")) var to: String?
+    @Option(help: ArgumentHelp("The app.", valueName: "app"), completion: .containers)
+    var to: String?
     @Flag(help: "Print JSON.") var json = false
 
     func run() throws {

@@ -20,7 +20,8 @@ struct OpenInPlaceCommand: ParsableCommand {
     @Argument(
         help: "The document: a file in a mount, or CONTAINER:PATH.", completion: .file())
     var document: String
-    @Option(help: ArgumentHelp("The app.", valueName: "app")) var app: String
+    @Option(help: ArgumentHelp("The app.", valueName: "app"), completion: .containers)
+    var app: String
     @Flag(help: "Print JSON.") var json = false
 
     func run() throws {
@@ -56,7 +57,8 @@ struct ImportCopyCommand: ParsableCommand {
 
     @Argument(help: "The document, a file of any kind.", completion: .file())
     var document: String
-    @Option(help: ArgumentHelp("The app.", valueName: "app")) var app: String
+    @Option(help: ArgumentHelp("The app.", valueName: "app"), completion: .containers)
+    var app: String
     @Flag(help: "Print JSON.") var json = false
 
     func run() throws {
