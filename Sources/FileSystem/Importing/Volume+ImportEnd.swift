@@ -23,9 +23,10 @@ extension Volume {
     }
 
     /// Removes what was not shown, and would have been if it was there: documents that were never fetched
-    /// or changed here, and folders without anything else in them. All others stay. Those that have not been changed here are what the
-    /// source shows at their path next (``OriginRow/isGone``), if it ever does; if their content is on its
-    /// way and does not come, the next run removes them. All else is the container's own from now on.
+    /// or changed here, and folders without anything else in them. All others stay. Those that have not been
+    /// changed here are what the source shows at their path next (``OriginRow/isGone``), if it ever does; if
+    /// their content is on its way and does not come, the next run removes them. All else is the container's
+    /// own from now on.
     func removeUnseen(
         _ pass: ImportPass, _ state: inout ImportPass.State, _ caller: Caller, _ stale: inout Stale
     ) throws(Errno) {
@@ -38,10 +39,13 @@ extension Volume {
         }
         let known = gone
         followFolders(&gone, state)
-        // As long as nobody can look it stays what it was, also by its path of now.
+        // As long as nobody can look it stays what it was, also by its path of now. Of a run that was cut off
+        // some are known by paths that their folder has no more.
         var unseen: [ItemNumber: Bool] = [:]
         for (before, row) in zip(known, gone)
-        where state.isClosed(row.path) || state.isClosed(before.path) {
+        where state.isClosed(row.path) || state.isClosed(before.path)
+            || isBelowClosed(row.item, state)
+        {
             unseen[row.item] = row != before
         }
         var step = ImportStep(pass: pass, caller: caller, state: state, isLast: true)
@@ -101,6 +105,19 @@ extension Volume {
 }
 
 extension Volume {
+    /// Whether the item is, here, in a folder that could not be looked at, or anywhere below one.
+    private func isBelowClosed(_ item: ItemNumber, _ shown: ImportPass.State) -> Bool {
+        if shown.closedFolders.isEmpty { return false }
+        return state.withLock { state in
+            var position = state.index.find(item)
+            while position != 0 {
+                if shown.closedFolders.contains(state.number(position)) { return true }
+                position = state.index.parent(of: position)
+            }
+            return false
+        }
+    }
+
     private func remove(
         _ name: [UInt8], in folder: NodeNumber, _ row: OriginRow, _ caller: Caller
     ) throws(Errno) {

@@ -10,9 +10,10 @@ struct CutOffRefreshTests {
     private typealias Listing = [String]
 
     /// Imports the first listing, then begins a refresh with each of the others; only the last one comes to
-    /// its end. `here` is run before that.
+    /// its end. `here` is run before that, which cannot look into what is `closed`.
     private func follow(
-        _ listings: Listing..., here: String = ":", body: (Agent) throws -> Void
+        _ listings: Listing..., here: String = ":", closed: [String] = [],
+        body: (Agent) throws -> Void
     ) throws {
         try withVolume(.passthrough) { volume in
             let agent = try volume.agent()
@@ -26,6 +27,7 @@ struct CutOffRefreshTests {
                     ["begin", "\(number)", mode, "folder:" + source],
                     ["entries", "\(number)"] + listing.flatMap(entry),
                 ]
+                if isLast, !closed.isEmpty { messages.append(["closed", "\(number)"] + closed) }
                 if number == 0 || isLast { messages.append(["end", "\(number)"]) }
                 for message in messages {
                     let bytes: [UInt8] = message.flatMap { Array($0.utf8) + [0] }
@@ -114,6 +116,23 @@ struct CutOffRefreshTests {
             ["a/=A", "a/sub/=S", "a/sub/file=F", "keep=K"], ["z/=A"], ["keep=K"]
         ) { agent in
             #expect(found(agent) == ["keep keep"])
+        }
+    }
+
+    @Test func `what is in a folder that is closed now stays, though a refresh was cut off in it`()
+        throws
+    {
+        try follow(
+            ["a/=A", "a/shut/=S", "a/shut/file=F", "a/shut/sub/=T", "a/shut/sub/deep=D", "gone=G"],
+            ["b/=A", "b/shut/=S"],
+            ["b/=A", "b/shut/=S"],
+            closed: ["b/shut"]
+        ) { agent in
+            #expect(
+                found(agent) == [
+                    "b a", "b/shut a/shut", "b/shut/file a/shut/file", "b/shut/sub a/shut/sub",
+                    "b/shut/sub/deep a/shut/sub/deep",
+                ])
         }
     }
 }
