@@ -5,6 +5,9 @@ import Testing
 
 /// The ways to say what is to be mounted, and with which options.
 @Suite(.oneAtATime) struct MountFormTests {
+    private static let helper = #filePath.replacing(
+        "Tests/MountTests/BadInput/MountFormTests.swift", with: "Mount/mount.shapeedit")
+
     /// Programs start in the folder that has the mount point `mount`.
     static let forms: [[String]] = [
         ["mount", "--", "test", "mount"],
@@ -219,15 +222,13 @@ import Testing
         try withBrokenContainer { broken in
             let container = broken.container
             try container.mount()
-            let helper = #filePath.replacing(
-                "Tests/MountTests/BadInput/MountFormTests.swift", with: "Mount/mount.shapeedit")
             let helped = container.environment.merging(
                 ["SHAPEEDIT_BINARY": try BuiltPrograms.shapeedit()]) { $1 }
             func remount(_ options: String) throws {
                 let words = ["shapeedit", container.mountPoint, "-o", options]
                 let result =
                     isHelped
-                    ? try run([helper] + words, environment: helped)
+                    ? try run([Self.helper] + words, environment: helped)
                     : try container.command(words)
                 #expect(result.status == 0 && result.errorText.isEmpty, "\(options): \(result)")
             }
@@ -249,6 +250,32 @@ import Testing
                 #expect(status.f_flag & UInt(MS_NOSUID) != 0, "\(options)")
             }
             agent.end()
+            try container.unmount()
+        }
+    }
+
+    /// By the helper, whose codes are those of mount(8).
+    @Test(.enabled(if: DataPath.isPrivileged, "only root remounts"))
+    func `a remount with a word that nobody knows is refused, and changes nothing`() throws {
+        try withBrokenContainer { broken in
+            let container = broken.container
+            try container.mount(options: ["quota=5G"])
+            let helped = container.environment.merging(
+                ["SHAPEEDIT_BINARY": try BuiltPrograms.shapeedit()]) { $1 }
+            // What mount(8) finds at the mount and in fstab comes beside the word.
+            let rest =
+                "nosuid,nodev,remount,user_id=0,group_id=0,default_permissions,noauto,"
+                + "x-systemd.automount,container=test,quota=5G"
+            for word in ["nonsense", "nosuid=3", "store_timeout=nonsense", ""] {
+                let words = ["shapeedit", container.mountPoint, "-o", "ro,\(rest),\(word)"]
+                let result = try run([Self.helper] + words, environment: helped)
+                #expect(result.status == (word.isEmpty ? 0 : 32), "\(word): \(result)")
+                let isSaid = word.isEmpty == result.errorText.isEmpty
+                #expect(isSaid && (word.isEmpty || result.errorText.contains(word)), "\(result)")
+                var status = statvfs()
+                #expect(statvfs(container.mountPoint, &status) == 0)
+                #expect((status.f_flag & UInt(ST_RDONLY) != 0) == word.isEmpty, "\(word)")
+            }
             try container.unmount()
         }
     }

@@ -9,15 +9,24 @@ enum Remount {
     private static let changeable: Set<String> = [
         "remount", "ro", "rw", "nosuid", "suid", "nodev", "dev", "noexec", "exec", "noatime",
         "atime", "relatime", "norelatime", "strictatime", "nostrictatime", "nodiratime",
-        "diratime", "sync", "async", "dirsync", "lazytime", "nolazytime", "silent", "loud",
+        "diratime", "symfollow", "nosymfollow", "sync", "async", "dirsync", "lazytime",
+        "nolazytime", "silent", "loud",
+    ]
+    /// What mount(8) finds at a mount that there is, or reads in fstab for our helper.
+    private static let found = [
+        "user_id=", "group_id=", "blksize=", "seclabel", "container=", "uid=", "setuid=",
     ]
 
     /// Becomes mount(8), which is told to ask nobody, if `lists` of options say so; returns otherwise.
-    /// Fails if what is written were to be on the disk at once, and the kernel passes it through: then it
+    /// Fails if one is known to nobody, as it does where a mount is made, and if what is written were to be on the disk at once, and the kernel passes it through: then it
     /// would say so of the mount, and ask for no fsync.
     static func runIfAsked(_ lists: [String], _ directory: String) throws(Failure) {
         let options = lists.flatMap { $0.split(separator: ",") }.map(String.init)
         guard options.contains("remount") else { return }
+        _ = try MountOptions(
+            options.filter { option in
+                !changeable.contains(option) && !found.contains(where: option.hasPrefix)
+            })
         if options.last(where: { ["sync", "async"].contains($0) }) == "sync",
             StatusCommand.field("passthrough", of: StatusCommand.text(directory)) == "true"
         {
