@@ -68,6 +68,7 @@ package struct MountedBookmarks {
             case EISDIR:
                 throw .unsupported("\(file): it is a folder; bookmarks are for documents")
             case EPERM, EACCES: throw .refused("\(file): only its owner may do that")
+            case EROFS: throw .refused("\(file): \(error)")
             default: throw .file("\(file): \(error)")
             }
         }
@@ -143,6 +144,7 @@ package struct MountedBookmarks {
             // The folder's own answer to those who may not look into it, or the token's.
             if access(folder.cPath, X_OK) == 0 { return .otherApplication }
             return .refused("\(point): only the owner of the mount has its bookmarks")
+        case EROFS: return .refused("\(folder): \(error)")
         default: return .file("\(folder): \(error)")
         }
     }

@@ -12,6 +12,8 @@ public struct KernelMount: Sendable {
     public let point: String
     /// The type of its file system.
     public let type: String
+    /// Who mounted it, as FUSE tells.
+    public let user: UInt32?
 
     /// All of them, the last mounted last; none where the kernel does not tell.
     public static func all() -> [KernelMount] {
@@ -30,9 +32,16 @@ public struct KernelMount: Sendable {
             list.append(
                 KernelMount(
                     device: String(fields[2]), root: unescaped(fields[3]),
-                    point: unescaped(fields[4]), type: String(fields[dash + 1])))
+                    point: unescaped(fields[4]), type: String(fields[dash + 1]),
+                    user: fields.dropFirst(dash + 3).first.flatMap(user)))
         }
         return list
+    }
+
+    /// Of options such as `rw,user_id=1000,group_id=1000`.
+    private static func user(_ options: Substring) -> UInt32? {
+        options.split(separator: ",").first { $0.hasPrefix("user_id=") }
+            .flatMap { UInt32($0.dropFirst("user_id=".count)) }
     }
 
     /// The kernel writes blanks and backslashes as octal escapes.

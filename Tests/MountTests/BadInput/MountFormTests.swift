@@ -201,6 +201,18 @@ import Testing
             agent.rename("a", "b", fails: EROFS)
             agent.setAttribute("a", "user.x", "y", fails: EROFS)
             agent.truncate("a", size: 0, fails: EROFS)
+            let place = container.mountPoint
+            for words in [
+                ["new", "\(place)/new.slide"], ["restore", "\(place)/a", "1"],
+                ["pin", "\(place)/a"],
+                ["grant", "\(place)/a", "--to", "notes"], ["bookmark", "create", "\(place)/a"],
+                ["import", "--promise", container.base, "\(place)/new"],
+                ["find", place, "--name", "a", "--save", "q"],
+            ] {
+                let result = try container.command(words)
+                #expect(result.status == Int(EX_NOPERM), "\(words): \(result)")
+                #expect(result.errorText.contains("Read-only file system"), "\(words): \(result)")
+            }
             agent.end()
             try container.unmount()
             // As in an fstab, the last word holds.

@@ -22,7 +22,8 @@ struct ImportTarget {
         isMade = makes && mkdir(path.cPath, 0o777) == 0
         if makes, !isMade, errno != EEXIST {
             throw Failure(
-                errno == EACCES ? .noPermission : .cannotCreate, "\(path): \(Errno.last)")
+                [EACCES, EPERM, EROFS].contains(errno) ? .noPermission : .cannotCreate,
+                "\(path): \(Errno.last)")
         }
         do throws(Errno) {
             _ = try PathAttributes.value("user.shapeedit.container", of: path)

@@ -31,6 +31,13 @@ enum UnmountHelper {
         while waitpid(child, &status, 0) < 0, errno == EINTR {}
         if status == 0 { return }
         if answer.hasSuffix(Errno(EBUSY).description) { throw MountPoint.busy(point) }
+        // To the helper there is no such mount then.
+        let mount = KernelMount.all().last { $0.isMounted(at: point) }
+        if let user = mount?.user, user != getuid() {
+            throw Failure(
+                .noPermission,
+                "\(point) was mounted by another user (\(user)): only they and root can unmount it")
+        }
         throw Failure(
             .unavailable,
             answer.isEmpty ? "\(point): fusermount3 could not take it away" : answer)
