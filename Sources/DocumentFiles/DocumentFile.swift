@@ -283,37 +283,42 @@ package struct DocumentFile: Sendable {
 
     // MARK: History
 
-    /// Says whether a step may be undone or redone, by throwing if not: nothing is changed then. Is given the step,
-    /// the state that it made, and what the document holds.
-    package typealias StepCheck = (HistoryStep, [UInt8], _ now: [UInt8]) throws(Failure) -> Void
+    /// Says whether a step may be undone or redone, by throwing if not: nothing is changed then.
+    package typealias StepCheck = (PlannedStep) throws(Failure) -> Void
 
     /// Goes one step back; `nil` if there is none.
-    ///
-    /// - Parameters:
-    ///   - successor: as of ``edit(describedAs:attempt:successor:_:)``.
-    ///   - check: may refuse that.
-    package func undo(
-        successor: (String) -> Void = { _ in }, check: StepCheck = { _, _, _ in }
-    ) throws(Failure) -> HistoryStep? {
-        try claimed { (claim) throws(Failure) in try step(-1, claim, successor, check) }
+    package func undo() throws(Failure) -> HistoryStep? {
+        var attempt = StepAttempt()
+        return try step(isUndo: true, attempt: &attempt, successor: { _ in }, check: { _ in })
     }
 
     /// Takes the last undo back; `nil` if there is none.
+    package func redo() throws(Failure) -> HistoryStep? {
+        var attempt = StepAttempt()
+        return try step(isUndo: false, attempt: &attempt, successor: { _ in }, check: { _ in })
+    }
+
+    /// ``undo()`` or ``redo()`` for who does it again when it failed.
     ///
     /// - Parameters:
+    ///   - attempt: a new one, or that of the step that failed: if that was made nonetheless, no second one is.
     ///   - successor: as of ``edit(describedAs:attempt:successor:_:)``.
-    ///   - check: may refuse that.
-    package func redo(
-        successor: (String) -> Void = { _ in }, check: StepCheck = { _, _, _ in }
+    ///   - check: may refuse the step.
+    package func step(
+        isUndo: Bool, attempt: inout StepAttempt, successor: (String) -> Void, check: StepCheck
     ) throws(Failure) -> HistoryStep? {
-        try claimed { (claim) throws(Failure) in try step(1, claim, successor, check) }
+        try claimed { (claim) throws(Failure) in
+            try step(isUndo, claim, &attempt, successor, check)
+        }
     }
 
     private func step(
-        _ direction: Int, _ claim: consuming FileClaim, _ successor: (String) -> Void,
-        _ check: StepCheck
+        _ isUndo: Bool, _ claim: consuming FileClaim, _ attempt: inout StepAttempt,
+        _ successor: (String) -> Void, _ check: StepCheck
     ) throws(Failure) -> HistoryStep? {
         let now = try read(claim)
+        if let made = attempt.made(now, isUndo: isUndo) { return made }
+        let direction = isUndo ? -1 : 1
         let journal = HistoryJournal(of: claim.file, isCoordinated: claim.isCoordinated)
         var steps = journal.load(current: now, of: path)
         let reached: (step: HistoryStep, bytes: [UInt8])?
@@ -325,8 +330,14 @@ package struct DocumentFile: Sendable {
             try FoundFile.check(path, named: name)
             return nil
         }
-        var taken = direction < 0 ? steps.currentStep : target
-        if let taken { try check(taken, direction < 0 ? now : bytes, now) }
+        var taken = isUndo ? steps.currentStep : target
+        taken?.passedOver = target.passedOver
+        if let taken {
+            let planned = PlannedStep(
+                taken: taken, target: target, bytes: bytes, now: now, isUndo: isUndo)
+            try check(planned)
+            attempt.begin(planned)
+        }
         // What no journal gives back must be among the versions, where those can be had.
         if steps.currentStep.flatMap({ journal.bytes(of: $0) }) != now {
             if claim.isCoordinated {
@@ -340,7 +351,6 @@ package struct DocumentFile: Sendable {
         }
         let written = try put(bytes, claim, successor)
         defer { withExtendedLifetime(written) {} }
-        taken?.passedOver = target.passedOver
         steps.move(direction)
         journal.store(steps, at: path)
         try claim.end(name)
@@ -356,5 +366,13 @@ package struct DocumentFile: Sendable {
         var steps = journal.load(current: now, of: path)
         journal.dropDamaged(&steps)
         return (steps.list, steps.current)
+    }
+
+    /// When the states came to be that are in the history already: what is noted there from now on is none of
+    /// them, whatever its ``HistoryStep/time`` says.
+    package func notedTimes() -> Set<Int64> {
+        guard let file = try? OwnedDescriptor.open(path, O_RDONLY) else { return [] }
+        let container = try? PathAttributes.value("user.shapeedit.container", of: path)
+        return HistoryJournal(of: file, isCoordinated: container != nil).times
     }
 }

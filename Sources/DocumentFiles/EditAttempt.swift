@@ -32,3 +32,19 @@ package struct EditAttempt: Sendable {
         }
     }
 }
+
+/// A step back or forth in the history of a document, for who takes it again when it failed: it may have been made
+/// all the same, as an ``EditAttempt``.
+package struct StepAttempt: Sendable {
+    private var begun: PlannedStep?
+
+    package init() {}
+
+    mutating func begin(_ step: PlannedStep) { begun = step }
+
+    /// The step that was made, as far as that can be told: the document is what it was to be then.
+    func made(_ current: [UInt8], isUndo: Bool) -> HistoryStep? {
+        guard let begun, begun.isUndo == isUndo, begun.bytes == current else { return nil }
+        return begun.taken
+    }
+}

@@ -106,6 +106,9 @@ struct HistoryJournal {
         return isFirst ? "as it was found" : "changed by another program"
     }
 
+    /// When the states came to be that it has.
+    var times: Set<Int64> { Set(stored()?.steps.list.map(\.time) ?? []) }
+
     /// The bytes of a state; `nil` if they are gone or damaged, or cannot be had.
     func bytes(of step: HistoryStep) -> [UInt8]? { (try? content(of: step)) ?? nil }
 

@@ -19,11 +19,28 @@ package struct HistoryStep: Hashable, Sendable {
     /// How many damaged states lay between it and the one it was come to from.
     package var passedOver = 0
 
+    /// Whether it is a version that a mount keeps, whose ``time`` is that at which it was saved there.
+    package var isVersion: Bool {
+        if case .version = source { true } else { false }
+    }
+
     /// The ``time`` of what comes to be now.
     package static var now: Int64 {
         let now = WallClock.now
         return Int64(now.seconds) &* 1_000_000_000 &+ Int64(now.nanoseconds)
     }
+}
+
+/// What undo or redo is about to do.
+package struct PlannedStep: Sendable {
+    /// The step that is undone or made again: the state that it made.
+    package let taken: HistoryStep
+    /// The state that the document is to have, and what it holds then.
+    package let target: HistoryStep
+    package let bytes: [UInt8]
+    /// What the document holds before.
+    package let now: [UInt8]
+    package let isUndo: Bool
 }
 
 /// The states of one document in the order they came to be, and which of them it is in.

@@ -27,8 +27,11 @@ package enum EditorEvent: Sendable {
     case conflict(String, done: Int, file: EditableDocument?)
     /// The first so many steps are in the file; then writing failed: worth another try.
     case saveFailed(String, done: Int)
-    /// The file went a step back or forth; nil if there was none. It holds this now.
-    case stepped(String?, isUndo: Bool, file: EditableDocument)
+    /// The file went a step back or forth; nil if there was none. It holds this now; the state that was undone or
+    /// made again had come to be then.
+    case stepped(String?, isUndo: Bool, file: EditableDocument, state: Int64? = nil)
+    /// There is nothing to redo: others have redone what was undone last. The file holds this.
+    case redone(file: EditableDocument)
     /// The step that undo or redo would have taken is others', this one, and the user did not know that. The
     /// file holds this.
     case refused(String, isUndo: Bool, file: EditableDocument)
@@ -56,8 +59,8 @@ package enum EditorEffect: Hashable, Sendable {
     case load
     /// Go a step back in the file's history.
     case undo
-    /// Go a step forth again.
-    case redo
+    /// Go a step forth again. What was undone last had come to be then.
+    case redo(undone: Int64?)
     /// Write this beside the file, under a name that says that it is a conflict.
     case keepCopy(EditableDocument)
     /// Stop the process until the user resumes it.

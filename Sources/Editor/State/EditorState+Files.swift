@@ -145,11 +145,15 @@ extension EditorState {
             }
             saveProblem = message
             stopWaiting()
-        case .stepped(let what, let isUndo, let file):
-            let former = base
+        case .stepped(let what, let isUndo, let file, let state):
             rebase(onto: file, &effects, isOthers: false)
             stepping = nil
-            noteStepped(what, isUndo, from: former, now)
+            noteStepped(what, isUndo, state, now)
+        case .redone(let file):
+            rebase(onto: file, &effects)
+            stepping = nil
+            if let (step, _) = undone.popLast() { noteMade([step]) }
+            say("Nothing to redo")
         case .refused(let what, let isUndo, let file):
             rebase(onto: file, &effects)
             stepping = nil
@@ -192,7 +196,6 @@ extension EditorState {
     ) {
         let mine = document
         base = file
-        noteRedone(file)
         var new = file
         for step in saving {
             do throws(EditError) { _ = try step.apply(to: &new) } catch { continue }

@@ -28,7 +28,7 @@ extension EditorState {
         save(&effects)
         guard saving.isEmpty else { return }
         stepping = .underWay
-        effects.append(isUndo ? .undo : .redo)
+        effects.append(isUndo ? .undo : .redo(undone: undone.last?.state))
     }
 
     /// Gives undo or redo up that waits for what could not be saved: in its place it would take back what
@@ -39,29 +39,29 @@ extension EditorState {
         made = (made + steps).suffix(Self.ownLimit)
     }
 
-    /// The file holds this. If that is what it held before something was undone, somebody has redone that.
-    mutating func noteRedone(_ file: EditableDocument) {
-        if undone.last?.file == file { noteMade([undone.removeLast().step]) }
-    }
-
     /// The file went back or forth over what is called so; nil if there was nothing. An edit after an undo takes
     /// the place of what was undone: where others made one, what was undone here is made again.
     ///
-    /// - Parameter former: what the file held before.
-    mutating func noteStepped(
-        _ what: String?, _ isUndo: Bool, from former: EditableDocument, _ now: Int
-    ) {
+    /// - Parameter state: when the file had come to hold that.
+    mutating func noteStepped(_ what: String?, _ isUndo: Bool, _ state: Int64?, _ now: Int) {
+        let known = undone.firstIndex { $0.state == state }
         if let what {
             say((isUndo ? "Undone: " : "Redone: ") + what)
             let name = what.onOneLine
-            if isUndo, let place = made.lastIndex(where: { $0.description.onOneLine == name }) {
-                undone.append((made.remove(at: place), former))
+            if let known {
+                // Others may have redone it meanwhile.
+                let entry = undone.remove(at: known)
+                if isUndo { undone.append(entry) } else { noteMade([entry.step]) }
+            } else if isUndo,
+                let place = made.lastIndex(where: { $0.description.onOneLine == name })
+            {
+                undone.append((made.remove(at: place), state))
             }
-        } else if !isUndo, let (step, file) = undone.popLast() {
+        } else if !isUndo, let (step, state) = undone.popLast() {
             let rest = undone
             let isMade = make(step, now: now)
             if isMade { say("Redone: \(step.description)") }
-            undone = isMade ? rest : rest + [(step, file)]
+            undone = isMade ? rest : rest + [(step, state)]
         } else {
             say(isUndo ? "Nothing to undo" : "Nothing to redo")
         }

@@ -36,8 +36,8 @@ package struct EditorState: Sendable {
     package internal(set) var pending: [Step] = []
     /// What was saved and can be undone, the last one last.
     var made: [Step] = []
-    /// What was undone and can be redone, the last one last, and what the file held with it.
-    var undone: [(step: Step, file: EditableDocument)] = []
+    /// What was undone and can be redone, the last one last, and when the file had come to hold it.
+    var undone: [(step: Step, state: Int64?)] = []
     var lastEdit = 0
     var firstEdit = 0
     var retryAt: Int?

@@ -49,4 +49,28 @@ import Testing
             #expect(try add("milk", to: place.file, &attempt) == ["rice", "milk", "bread"])
         }
     }
+
+    @Test func `an undo that was made is not made twice, nor a redo`() throws {
+        let place = try Workplace("a.list", TaskList(items: [TaskItem("bread")]))
+        for word in ["milk", "rice"] {
+            _ = try DocumentFile(place.file).apply([try Edit(words: ["list", "add", word])])
+        }
+        for (isUndo, left) in [(true, ["milk", "bread"]), (false, ["rice", "milk", "bread"])] {
+            var attempt = StepAttempt()
+            for _ in 0..<2 {
+                let file = try DocumentFile(place.file)
+                let step = try file.step(
+                    isUndo: isUndo, attempt: &attempt, successor: { _ in }, check: { _ in })
+                #expect(step?.description.contains("rice") == true)
+                #expect(try TaskList.read(place.bytes).items.map(\.text) == left)
+            }
+        }
+        var attempt = StepAttempt()
+        let file = try DocumentFile(place.file)
+        for left in [["milk", "bread"], ["rice", "milk", "bread"]] {
+            _ = try file.step(
+                isUndo: left.count == 2, attempt: &attempt, successor: { _ in }, check: { _ in })
+            #expect(try TaskList.read(place.bytes).items.map(\.text) == left)
+        }
+    }
 }

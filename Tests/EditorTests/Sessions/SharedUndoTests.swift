@@ -83,4 +83,56 @@ import Testing
         #expect(terminal.end() == 0)
         #expect(items(place) == ["milk", "bread"])
     }
+
+    @Test func `what others redid and edited upon before anybody looked is not redone twice`()
+        throws
+    {
+        let (place, terminal) = try undoneMilk()
+        #expect(terminal.shows("Undone"))
+        kill(terminal.process, SIGSTOP)
+        #expect(try place.edit("redo", place.file).status == 0)
+        #expect(try place.edit("list", "add", place.file, "rice").status == 0)
+        terminal.type("U")
+        kill(terminal.process, SIGCONT)
+        #expect(terminal.shows("Nothing to redo"))
+        terminal.type("q")
+        #expect(terminal.end() == 0)
+        #expect(items(place) == ["rice", "milk", "bread"])
+    }
+
+    @Test func `what others redid is undone and redone as one's own`() throws {
+        let (place, terminal) = try undoneMilk()
+        #expect(try place.edit("redo", place.file).status == 0)
+        #expect(terminal.shows("Changed by others"))
+        terminal.type("u")
+        #expect(terminal.wait { items(place) == ["bread"] })
+        #expect(try place.edit("list", "add", place.file, "rice").status == 0)
+        #expect(terminal.shows("rice"))
+        terminal.type("U")
+        #expect(terminal.wait { items(place) == ["milk", "rice", "bread"] })
+        terminal.type("q")
+        #expect(terminal.end() == 0)
+    }
+
+    /// A copy with the date of what it is a copy of.
+    @Test func `undo does not take what others put in place, however old that says it is`() throws {
+        let place = try Workplace("a.list", Self.list)
+        #expect(try place.edit("list", "add", place.file, "milk").status == 0)
+        let older = try Workplace("b.list", TaskList(items: [TaskItem("salt")]))
+        #expect(try run(["touch", "-d", "2001-01-01", older.file]).status == 0)
+        let terminal = try place.start(columns: 120)
+        #expect(terminal.shows("milk"))
+        #expect(try run(["cp", "--preserve=timestamps", older.file, place.file]).status == 0)
+        #expect(terminal.shows("salt"))
+        terminal.type("u")
+        #expect(terminal.shows("u again undoes"))
+        #expect(items(place) == ["salt"])
+        terminal.type("u")
+        #expect(terminal.wait { items(place) == ["milk", "bread"] })
+        // What was there when it began is everybody's.
+        terminal.type("u")
+        #expect(terminal.wait { items(place) == ["bread"] })
+        terminal.type("q")
+        #expect(terminal.end() == 0)
+    }
 }

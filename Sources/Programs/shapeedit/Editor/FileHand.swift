@@ -13,6 +13,8 @@ struct FileHand: ~Copyable {
     private let inbox: EventInbox<EditorEvent>
     /// The step that could not be saved, if it is to be tried again.
     private var failed: (step: Step, attempt: EditAttempt)?
+    /// Undo or redo that failed.
+    private var failedStep = StepAttempt()
     private var own: OwnStates
 
     private var file: DocumentFile { place.file }
@@ -22,7 +24,7 @@ struct FileHand: ~Copyable {
     ) {
         place = FollowedFile(file)
         seen = loaded.stamp
-        own = OwnStates(loaded.bytes)
+        own = OwnStates(loaded.bytes, noted: file.notedTimes())
         self.inbox = inbox
     }
 
@@ -78,7 +80,7 @@ struct FileHand: ~Copyable {
         case .create(let document): create(document)
         case .load: read { .loaded($0) }
         case .undo: step(isUndo: true)
-        case .redo: step(isUndo: false)
+        case .redo(let undone): step(isUndo: false, undone)
         case .keepCopy(let document): keepCopy(document)
         case .suspend, .redraw, .quit: break
         }
@@ -102,6 +104,7 @@ struct FileHand: ~Copyable {
         var tries = 0
         var historyProblem: String?
         own.forgetRefusal()
+        failedStep = StepAttempt()
         while done < steps.count {
             guard find(done: done) else { return }
             var refusal: EditError?
@@ -172,12 +175,15 @@ struct FileHand: ~Copyable {
         }
     }
 
-    private mutating func step(isUndo: Bool) {
+    /// - Parameter undone: when the state came to be that was undone last, for redo.
+    private mutating func step(isUndo: Bool, _ undone: Int64? = nil) {
         var own = own
+        var attempt = failedStep
+        failedStep = StepAttempt()
         var others: HistoryStep?
-        func check(_ step: HistoryStep, _ state: [UInt8], _ now: [UInt8]) throws(Failure) {
-            if own.mayStep(step, to: state, from: now, isUndo: isUndo) { return }
-            others = step
+        func check(_ step: PlannedStep) throws(Failure) {
+            if own.may(step) { return }
+            others = step.taken
             throw Failure(.temporary, "others did it")
         }
         do throws(Failure) {
@@ -185,13 +191,17 @@ struct FileHand: ~Copyable {
             let made: HistoryStep?
             do {
                 defer { self.own = own }
-                made =
-                    isUndo
-                    ? try file.undo(successor: { place.follow(successor: $0) }, check: check)
-                    : try file.redo(successor: { place.follow(successor: $0) }, check: check)
+                made = try file.step(
+                    isUndo: isUndo, attempt: &attempt,
+                    successor: { place.follow(successor: $0) }, check: check)
             }
+            let isRedone = made == nil ? try isInEffect(undone) : false
             let document = try load()
-            inbox.put(.stepped(made?.description, isUndo: isUndo, file: document))
+            inbox.put(
+                isRedone
+                    ? .redone(file: document)
+                    : .stepped(
+                        made?.description, isUndo: isUndo, file: document, state: made?.time))
         } catch {
             var problem = error.message
             if let others {
@@ -201,7 +211,15 @@ struct FileHand: ~Copyable {
                     return
                 } catch { problem = error.message }
             }
+            failedStep = attempt
             inbox.put(.stepFailed(problem))
         }
+    }
+
+    /// Whether the state that came to be then is one of those that led to what the document holds.
+    private func isInEffect(_ time: Int64?) throws(Failure) -> Bool {
+        guard let time else { return false }
+        let (steps, current) = try file.history()
+        return steps.prefix(current + 1).contains { $0.time == time }
     }
 }
