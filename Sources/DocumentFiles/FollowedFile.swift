@@ -15,7 +15,7 @@ package struct FollowedFile: ~Copyable {
         case moved
         /// It is nowhere, or in the trash.
         case deleted
-        /// The mount it was in is gone.
+        /// The mount it was in is gone, or another container's is there.
         case unmounted
     }
 
@@ -28,8 +28,28 @@ package struct FollowedFile: ~Copyable {
     private var held: FileStamp?
     /// Outside of mounts: holds on to that file.
     private var item: OwnedDescriptor?
-    /// In a mount: the folder that shows it, and the link that leads to the document from there.
-    private var mount: (root: String, link: String)?
+    /// In a mount: where that is found again.
+    private var mount: Mount?
+
+    private struct Mount {
+        /// The folder that shows it.
+        let root: String
+        /// Which container it shows. Documents of another one have the same ids.
+        let container: [UInt8]?
+        /// The link that leads to the document.
+        let link: String
+
+        /// Whether another container is shown there now.
+        var isAnothers: Bool {
+            guard let container, let now = Self.container(at: root) else { return false }
+            return now != container
+        }
+
+        static func container(at root: String) -> [UInt8]? {
+            try? PathAttributes.value(
+                "user.shapeedit.container.id", of: root.isEmpty ? "/" : root)
+        }
+    }
 
     /// Follows what is at the path now.
     package init(_ file: DocumentFile) {
@@ -39,6 +59,7 @@ package struct FollowedFile: ~Copyable {
 
     /// Looks where it is. Waits a moment where its name is missing.
     package mutating func find() -> Whereabouts {
+        if let mount, mount.isAnothers { return .unmounted }
         if isInPlace { return .same }
         let end = MonotonicClock.after(milliseconds: Self.grace)
         while Self.isMissing(file.path), MonotonicClock.now < end { usleep(10_000) }
@@ -106,12 +127,13 @@ package struct FollowedFile: ~Copyable {
     }
 
     /// `nil` also in a mount of another user, who has such links alone.
-    private static func mount(of path: String) -> (root: String, link: String)? {
+    private static func mount(of path: String) -> Mount? {
         guard let id = try? PathAttributes.value("user.shapeedit.id", of: path),
             let root = MountVersions.mountRoot(of: path)
         else { return nil }
         let link = root + "/.shapeedit/documents/" + String(decoding: id, as: UTF8.self)
-        return (try? SymbolicLink.target(of: link)) == nil ? nil : (root, link)
+        guard (try? SymbolicLink.target(of: link)) != nil else { return nil }
+        return Mount(root: root, container: Mount.container(at: root), link: link)
     }
 
     /// Whether a path leads into a folder for deleted files, as the freedesktop specification has them.

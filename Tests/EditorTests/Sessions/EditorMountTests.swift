@@ -122,6 +122,43 @@ import Testing
         }
     }
 
+    /// The other has the same id: the ids of each container begin with the same.
+    @Test(arguments: ["a.list", "b.list"])
+    func `a document of another container that is mounted there is another`(_ name: String)
+        throws
+    {
+        let container = try Container()
+        defer { container.remove() }
+        try container.mount()
+        func items(_ file: String) throws -> [String] {
+            try TaskList.read(Workplace.bytes(file)).items.map(\.text)
+        }
+        let file = container.mountPoint + "/a.list"
+        #expect(try container.command("new", file).status == 0)
+        #expect(try container.command("list", "add", file, "bread").status == 0)
+        let terminal = try PseudoTerminal(
+            [try BuiltPrograms.shapeedit(), "edit", file],
+            environment: container.environment.merging(["TERM": "xterm"]) { $1 }, columns: 160)
+        #expect(terminal.shows("bread"))
+        try container.unmount()
+        #expect(terminal.shows("not mounted"))
+
+        let other = container.mountPoint + "/" + name
+        #expect(try container.command("container", "create", "other").status == 0)
+        #expect(try container.command("mount", "other", container.mountPoint).status == 0)
+        #expect(try container.command("new", other).status == 0)
+        #expect(try container.command("list", "add", other, "salt").status == 0)
+        terminal.type("amilk\rw")
+        #expect(terminal.shows("Not saved"))
+        #expect(try items(other) == ["salt"])
+        try container.unmount()
+        try container.mount()
+        #expect(terminal.wait(seconds: 30) { (try? items(file)) == ["milk", "bread"] })
+        terminal.type("q")
+        #expect(terminal.end() == 0)
+        try container.unmount()
+    }
+
     @Test(arguments: DataPath.mounts)
     func `a conflict leaves the other side in the document and this one beside it`(
         _ path: DataPath

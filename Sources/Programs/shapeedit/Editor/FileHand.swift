@@ -50,7 +50,10 @@ struct FileHand: ~Copyable {
 
     mutating func look() {
         let stamp = file.stamp()
-        guard stamp != seen, find() else { return }
+        guard stamp != seen else { return }
+        // Another container's document may be there as long as one's own is lost, which has been told.
+        if seen == nil, place.find() == .unmounted { return }
+        guard find() else { return }
         seen = stamp
         read { .loaded($0) }
     }
@@ -154,10 +157,11 @@ struct FileHand: ~Copyable {
     }
 
     private mutating func create(_ document: EditableDocument) {
+        if place.find() == .unmounted {
+            inbox.put(.saveFailed("the container it is in is not mounted", done: 0))
+            return
+        }
         do throws(Failure) {
-            if place.find() == .unmounted {
-                throw Failure(.temporary, "the container it is in is not mounted")
-            }
             try DocumentFile.create(file.path, document)
             seen = file.stamp()
             _ = find()
