@@ -207,6 +207,7 @@ import Testing
         ("rename Ball Ring", "Ring", "already"), ("add sphere Ball", "Ball", "already"),
         ("add ball", "add", "sphere"), ("move Ball", "move", "usage: move TARGET"),
         ("rotate Ball 0,0,0 5", "rotate", "no direction"),
+        ("rotate Ball q 5", "rotate", "x, y, z or X,Y,Z"),
         ("add cube all", "add", "something else"), ("rename Ball 12", "12", "something else"),
         ("ungroup Ball", "Ball", "not a group"),
         ("group G Ball Box", "group", "different groups"), ("camera fly", "camera", "orbit"),

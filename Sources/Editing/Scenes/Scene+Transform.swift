@@ -77,10 +77,13 @@ extension Scene {
         case "y": return Vector3(0, 1, 0)
         case "z": return Vector3(0, 0, 1)
         default:
+            let expected = "x, y, z or X,Y,Z is expected"
+            guard text.contains(",") else {
+                throw EditError(.data, "'\(text.prefix(64))' where \(expected)")
+            }
             let axis = try ValueText.vector(text)
             guard axis != .zero else {
-                throw EditError(
-                    .data, "the axis 0,0,0 has no direction; x, y, z or X,Y,Z is expected")
+                throw EditError(.data, "the axis 0,0,0 has no direction; \(expected)")
             }
             return axis
         }
