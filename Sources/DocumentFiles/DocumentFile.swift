@@ -136,7 +136,8 @@ package struct DocumentFile: Sendable {
     ) throws(Failure) -> Edited {
         try claimed { (claim) throws(Failure) in
             let before = try read(claim)
-            if attempt.isMade(before, at: path, isCoordinated: claim.isCoordinated) {
+            let journal = HistoryJournal(of: claim.file, isCoordinated: claim.isCoordinated)
+            if attempt.isMade(before, at: path, journal, isCoordinated: claim.isCoordinated) {
                 return Edited([], repairs: [])
             }
             let parsed = try parse(before)

@@ -19,10 +19,12 @@ package struct EditAttempt: Sendable {
     }
 
     /// Whether it was made, as far as that can be told: the document, or a version of it since, is what was
-    /// written.
-    func isMade(_ current: [UInt8], at path: String, isCoordinated: Bool) -> Bool {
+    /// written, or the history has an edit of that.
+    func isMade(
+        _ current: [UInt8], at path: String, _ journal: HistoryJournal, isCoordinated: Bool
+    ) -> Bool {
         guard let written else { return false }
-        if current == written { return true }
+        if current == written || journal.wasMade(written, since: since) { return true }
         guard isCoordinated else { return false }
         return MountVersions.steps(of: path).contains { step in
             guard step.time >= since, case .version(let file) = step.source,

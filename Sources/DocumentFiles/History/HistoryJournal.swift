@@ -103,7 +103,25 @@ struct HistoryJournal {
     /// What is said of a state that no edit in this journal made. In a mount another user's may have.
     private func origin(isFirst: Bool) -> String {
         if isCoordinated { return MountVersions.description(of: modified) }
-        return isFirst ? "as it was found" : "changed by another program"
+        return isFirst ? Self.found : Self.changed
+    }
+
+    private static let (found, changed) = ("as it was found", "changed by another program")
+
+    /// Whether an edit noted since then that it made this, and it surely was in the document: somebody has
+    /// edited or undone it there. An edit is noted before the close that may fail.
+    func wasMade(_ bytes: [UInt8], since: Int64) -> Bool {
+        guard let digest = Self.digest(bytes), let (steps, _) = stored() else { return false }
+        return steps.list.indices.contains { index in
+            let step = steps.list[index]
+            guard index != steps.current, step.time >= since,
+                case .journal(_, digest) = step.source
+            else { return false }
+            // What is not called after an edit was found in the document instead of what is before it.
+            let next = index < steps.current ? steps.list[index + 1].description : ""
+            return next != Self.found && next != Self.changed
+                && !next.hasPrefix(MountVersions.descriptionBegin)
+        }
     }
 
     /// When the states came to be that it has.

@@ -33,8 +33,10 @@ enum MountVersions {
     /// What is said of a version when nothing is known but its time, in nanoseconds since 1970.
     static func description(of time: Int64) -> String {
         let seconds = Int(time / 1_000_000_000)
-        return "the version of " + LocalTime.text(seconds, as: "%Y-%m-%d %H:%M:%S")
+        return descriptionBegin + LocalTime.text(seconds, as: "%Y-%m-%d %H:%M:%S")
     }
+
+    static let descriptionBegin = "the version of "
 
     /// The folder of the earlier versions of the document at the absolute `path`.
     static func folder(of path: String) -> String? {

@@ -1,6 +1,7 @@
 import DocumentFiles
 import Documents
 import Editing
+import Glibc
 import Model
 import Probing
 import TestSupport
@@ -48,6 +49,49 @@ import Testing
             #expect(try place.edit("list", "add", place.file, "rice").status == 0)
             #expect(try add("milk", to: place.file, &attempt) == ["rice", "milk", "bread"])
         }
+    }
+
+    private func edit(_ path: String, _ words: String...) throws {
+        _ = try DocumentFile(path).apply([try Edit(words: words)])
+    }
+
+    @Test(.enabled(if: !DataPath.isPlain), arguments: DataPath.mounts)
+    func `an edit that others edited at once is not made twice`(_ path: DataPath) throws {
+        try withVolume(path) { volume in
+            let place = try Workplace(
+                "a.list", TaskList(items: [TaskItem("bread")]), in: volume.directory)
+            var attempt = EditAttempt()
+            #expect(try add("milk", to: place.file, &attempt) == ["milk", "bread"])
+            try edit(place.file, "list", "add", "rice")
+            // The mount takes the saves for one: the version between goes.
+            let mount = try #require(volume.container).mountPoint
+            let versions =
+                "\(mount)/.shapeedit/versions" + place.file.dropFirst(mount.utf8.count)
+            for _ in 0..<300 {
+                if try run(["ls", versions]).text.isEmpty { break }
+                usleep(100_000)
+            }
+            #expect(try run(["ls", versions]).text.isEmpty)
+            #expect(try add("milk", to: place.file, &attempt) == ["rice", "milk", "bread"])
+        }
+    }
+
+    @Test func `an edit that is noted but was never in the document is made`() throws {
+        let place = try Workplace("a.list", TaskList(items: [TaskItem("bread")]))
+        try edit(place.file, "list", "add", "salt")
+        let before = place.bytes
+        var attempt = EditAttempt()
+        #expect(try add("milk", to: place.file, &attempt) == ["milk", "salt", "bread"])
+        let stream = fopen(place.file, "w")
+        fwrite(before, 1, before.count, stream)
+        fclose(stream)
+        try edit(place.file, "list", "add", "rice")
+        #expect(try add("milk", to: place.file, &attempt) == ["milk", "rice", "salt", "bread"])
+        // By now it was.
+        #expect(try add("milk", to: place.file, &attempt) == ["milk", "rice", "salt", "bread"])
+        try edit(place.file, "list", "add", "eggs")
+        #expect(
+            try add("milk", to: place.file, &attempt) == ["eggs", "milk", "rice", "salt", "bread"])
     }
 
     @Test func `an undo that was made is not made twice, nor a redo`() throws {
