@@ -17,9 +17,9 @@ enum Remount {
         "user_id=", "group_id=", "blksize=", "seclabel", "container=", "uid=", "setuid=",
     ]
 
-    /// Becomes mount(8), which is told to ask nobody, if `lists` of options say so; returns otherwise.
-    /// Fails if one is known to nobody, as it does where a mount is made, and if what is written were to be on the disk at once, and the kernel passes it through: then it
-    /// would say so of the mount, and ask for no fsync.
+    /// Becomes mount(8), which is told to ask nobody, if `lists` of options say so; returns otherwise. Fails if
+    /// one is known to nobody, as it does where a mount is made, and if what is written were to be on the disk
+    /// at once, and the kernel passes it through: then it would say so of the mount, and ask for no fsync.
     static func runIfAsked(_ lists: [String], _ directory: String) throws(Failure) {
         let options = lists.flatMap { $0.split(separator: ",") }.map(String.init)
         guard options.contains("remount") else { return }
