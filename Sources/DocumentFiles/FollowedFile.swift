@@ -34,7 +34,8 @@ package struct FollowedFile: ~Copyable {
     private struct Mount {
         /// The folder that shows it.
         let root: String
-        /// Which container it shows. Documents of another one have the same ids.
+        /// Which container it shows, by its name and its id: documents of another one have the same ids, and a
+        /// copy has the container's.
         let container: [UInt8]?
         /// The link that leads to the document.
         let link: String
@@ -46,8 +47,11 @@ package struct FollowedFile: ~Copyable {
         }
 
         static func container(at root: String) -> [UInt8]? {
-            try? PathAttributes.value(
-                "user.shapeedit.container.id", of: root.isEmpty ? "/" : root)
+            let path = root.isEmpty ? "/" : root
+            guard let name = try? PathAttributes.value("user.shapeedit.container", of: path),
+                let id = try? PathAttributes.value("user.shapeedit.container.id", of: path)
+            else { return nil }
+            return id + name
         }
     }
 

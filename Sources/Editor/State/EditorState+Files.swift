@@ -80,7 +80,7 @@ extension EditorState {
             if settle(\.readProblem) { say("It can be read again", .good) }
             let isBack = isGone && !isCreating
             guard file != base || isBack else { break }
-            isGone = false
+            goneBecause = nil
             if isBack { say("It is there again", .good) }
             let changes = base.differences(to: file)
             rebase(onto: file, &effects)
@@ -94,13 +94,13 @@ extension EditorState {
             name = path.pathNames.last.map(String.init) ?? path
             say("Moved by others: it is \(path) now", .good)
         case .gone(let reason, let done):
-            isGone = true
+            goneBecause = reason
             takeBack(done: done, now)
             say(reason, .bad)
             stopWaiting()
         case .isBack(let file):
             takeBack(done: 0, now)
-            (isGone, isCreating) = (false, false)
+            (goneBecause, isCreating) = (nil, false)
             say("It is there again", .good)
             rebase(onto: file, &effects)
         case .saved(let file):
@@ -110,7 +110,7 @@ extension EditorState {
             rebase(onto: file, &effects)
             if isCreating {
                 say("It was deleted, and is written anew", isQuitting ? .bad : .good)
-                (isGone, isCreating) = (false, false)
+                (goneBecause, isCreating) = (nil, false)
             } else if settle(\.saveProblem) {
                 say("Saved", .good)
             } else if tone != .bad {

@@ -14,10 +14,7 @@ extension EditorState {
     /// What is not saved is one step more in the history, which is where undo works.
     mutating func step(isUndo: Bool, _ effects: inout [EditorEffect]) {
         guard !isStepping else { return }
-        guard !isGone else {
-            say("It was deleted; w writes it anew", .bad)
-            return
-        }
+        if let goneBecause { return say(goneBecause, .bad) }
         stepping = .waiting(isUndo: isUndo)
         stepWhenSaved(&effects)
     }

@@ -48,7 +48,9 @@ package struct EditorState: Sendable {
     var isUnkeptSaid = false
     /// The file is nowhere any more. What is shown is kept, and written only when the user asks for it
     /// or leaves with something unsaved.
-    package internal(set) var isGone = false
+    package var isGone: Bool { goneBecause != nil }
+    /// Why the file is gone, and what can be done.
+    var goneBecause: String?
     /// The file is being made anew, no answer yet.
     var isCreating = false
     /// Undo or redo that was asked for.

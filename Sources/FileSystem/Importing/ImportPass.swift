@@ -19,8 +19,6 @@ final class ImportPass: Sendable {
         var seen: Set<ItemNumber> = []
         /// What is there, but could not be looked at: the paths, and those that it is known by still.
         private(set) var closed: Set<[UInt8]> = []
-        /// Its items, where they are folders that were shown.
-        private(set) var closedFolders: Set<ItemNumber> = []
         var counts = Counts()
         /// All has been shown, and what is not there any more has been removed.
         private(set) var isComplete = false
@@ -39,7 +37,6 @@ final class ImportPass: Sendable {
         mutating func noteClosed(_ paths: [[UInt8]]) {
             for path in paths {
                 closed.insert(path)
-                if let folder = folders[path] { closedFolders.insert(folder) }
                 if let former = formerPath(of: path), former != path { closed.insert(former) }
             }
         }
@@ -61,7 +58,6 @@ final class ImportPass: Sendable {
             folders = [:]
             formerly = [:]
             closed = []
-            closedFolders = []
         }
 
         /// The path that the entry is known by if it is where it was in its folder; `nil` in a new

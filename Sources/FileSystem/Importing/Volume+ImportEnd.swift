@@ -39,14 +39,16 @@ extension Volume {
         }
         let known = gone
         followFolders(&gone, state)
-        // As long as nobody can look it stays what it was, also by its path of now. Of a run that was cut off
-        // some are known by paths that their folder has no more.
+        // As long as nobody can look it stays what it was, also by its path of now.
         var unseen: [ItemNumber: Bool] = [:]
-        for (before, row) in zip(known, gone)
-        where state.isClosed(row.path) || state.isClosed(before.path)
-            || isBelowClosed(row.item, state)
-        {
-            unseen[row.item] = row != before
+        if !state.closed.isEmpty {
+            let paths = FolderPaths(state, known)
+            for (before, row) in zip(known, gone)
+            where state.isClosed(row.path) || state.isClosed(before.path)
+                || paths.hasLost(before.path)
+            {
+                unseen[row.item] = row != before
+            }
         }
         var step = ImportStep(pass: pass, caller: caller, state: state, isLast: true)
         for row in foldersLast(gone) {
@@ -104,20 +106,31 @@ extension Volume {
     }
 }
 
-extension Volume {
-    /// Whether the item is, here, in a folder that could not be looked at, or anywhere below one.
-    private func isBelowClosed(_ item: ItemNumber, _ shown: ImportPass.State) -> Bool {
-        if shown.closedFolders.isEmpty { return false }
-        return state.withLock { state in
-            var position = state.index.find(item)
-            while position != 0 {
-                if shown.closedFolders.contains(state.number(position)) { return true }
-                position = state.index.parent(of: position)
-            }
-            return false
-        }
+/// All paths of folders that a run knows: those that were shown, by their paths of now and before, and those
+/// that were not.
+///
+/// Of a run that was cut off some things are known by a path that their folder has no more: nothing tells where
+/// they are at the source, and it may be in what cannot be looked at.
+private struct FolderPaths {
+    private let known: Set<[UInt8]>
+
+    init(_ shown: ImportPass.State, _ unshown: [OriginRow]) {
+        known = Set(unshown.lazy.filter(\.tag.isEmpty).map(\.path))
+            .union(shown.folders.keys).union(shown.formerly.values)
     }
 
+    /// Whether no folder has the path of one above this.
+    func hasLost(_ path: [UInt8]) -> Bool {
+        var above = ImportMessage.Entry.parent(path)
+        while !above.isEmpty {
+            if !known.contains(above) { return true }
+            above = ImportMessage.Entry.parent(above)
+        }
+        return false
+    }
+}
+
+extension Volume {
     private func remove(
         _ name: [UInt8], in folder: NodeNumber, _ row: OriginRow, _ caller: Caller
     ) throws(Errno) {

@@ -24,7 +24,9 @@ package struct FolderTree: SourceTree {
         var folders: [[UInt8]] = [[]]
         while let folder = folders.popLast() {
             do throws(StoreError) {
-                let isThere = try list(folder, of: status, call) { (entry) throws(StoreError) in
+                let isThere = try list(folder, of: status, call) {
+                    passedOver.noteClosed($0, $1)
+                } visit: { (entry) throws(StoreError) in
                     if case .file(let size) = entry.kind, size > SourceEntry.largest {
                         return passedOver.note(String(path: entry.path))
                     }
@@ -44,8 +46,8 @@ package struct FolderTree: SourceTree {
     /// - Parameter root: what the tree's own folder was at the beginning.
     /// - Returns: `false` if the folder has gone since it was shown.
     private func list(
-        _ folder: [UInt8], of root: stat, _ call: StoreCall,
-        _ visit: (SourceEntry) throws(StoreError) -> Void
+        _ folder: [UInt8], of root: stat, _ call: StoreCall, closed: ([UInt8], StoreError) -> Void,
+        visit: (SourceEntry) throws(StoreError) -> Void
     ) throws(StoreError) -> Bool {
         guard let directory = opendir(absolute(folder)) else {
             let error = Errno.last
@@ -63,7 +65,17 @@ package struct FolderTree: SourceTree {
             let name = withUnsafeBytes(of: &entry.pointee.d_name) { Array($0.prefix { $0 != 0 }) }
             guard SourceEntry.isName(name) else { continue }
             let path = folder.isEmpty ? name : folder + [0x2f] + name
-            if let found = try self.entry(path, in: dirfd(directory), name) { try visit(found) }
+            let found: SourceEntry?
+            do throws(StoreError) {
+                found = try self.entry(path, in: dirfd(directory), name)
+            } catch {
+                // Such as a mount of another user: the folder is not closed by that.
+                guard error.kind == .denied, faccessat(dirfd(directory), ".", X_OK, 0) == 0
+                else { throw error }
+                closed(path, error)
+                continue
+            }
+            if let found { try visit(found) }
         }
     }
 

@@ -98,7 +98,9 @@ package final class WebDAVTree: SourceTree {
             where SourceEntry.isBounded(place, identity: entry.identity, tag: entry.tag):
                 try visit(entry)
             case .shown, .strange: strange(place)
-            case .closed(let problem): closed(place, problem)
+            case .closed(let problem) where SourceEntry.isBounded(place, identity: [], tag: []):
+                closed(place, problem)
+            case .closed: strange(place)
             }
         }
     }

@@ -122,11 +122,11 @@ import Testing
         }
     }
 
-    /// The other has the same id: the ids of each container begin with the same.
-    @Test(arguments: ["a.list", "b.list"])
-    func `a document of another container that is mounted there is another`(_ name: String)
-        throws
-    {
+    /// The other has the same id: the ids of each container begin with the same. A copy has all the same.
+    @Test(arguments: [("a.list", false), ("b.list", false), ("a.list", true)])
+    func `a document of another container that is mounted there is another`(
+        _ name: String, isCopy: Bool
+    ) throws {
         let container = try Container()
         defer { container.remove() }
         try container.mount()
@@ -144,13 +144,19 @@ import Testing
         #expect(terminal.shows("not mounted"))
 
         let other = container.mountPoint + "/" + name
-        #expect(try container.command("container", "create", "other").status == 0)
+        if isCopy {
+            _ = try run(["cp", "-a", container.folder, container.folder + "/../other"])
+        } else {
+            #expect(try container.command("container", "create", "other").status == 0)
+        }
         #expect(try container.command("mount", "other", container.mountPoint).status == 0)
-        #expect(try container.command("new", other).status == 0)
+        if !isCopy { #expect(try container.command("new", other).status == 0) }
         #expect(try container.command("list", "add", other, "salt").status == 0)
+        let theirs = try items(other)
+        #expect(theirs.contains("salt"))
         terminal.type("amilk\rw")
         #expect(terminal.shows("Not saved"))
-        #expect(try items(other) == ["salt"])
+        #expect(try items(other) == theirs)
         try container.unmount()
         try container.mount()
         #expect(terminal.wait(seconds: 30) { (try? items(file)) == ["milk", "bread"] })

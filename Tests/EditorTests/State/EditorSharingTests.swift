@@ -199,4 +199,13 @@ import Testing
         #expect(desk.state.isGone && !desk.state.isUnsaved)
         #expect(desk.state.message.contains("no such folder"))
     }
+
+    @Test func `who undoes where there is no document is told why`() {
+        var desk = Desk(.scene(Desk.scene))
+        let reason = "The container it is in is not mounted"
+        desk.send(.gone(reason, done: 0))
+        desk.type("4")
+        desk.type("u")
+        #expect(desk.state.message == reason && desk.effects.isEmpty)
+    }
 }

@@ -135,4 +135,29 @@ struct CutOffRefreshTests {
                 ])
         }
     }
+
+    @Test func `what is closed by itself stays, though a refresh was cut off above it`() throws {
+        try follow(
+            ["a/=A", "a/shut/=S", "a/shut/file=F", "a/gone/=G", "a/own=O"],
+            ["b/=A"],
+            ["b/=A"],
+            closed: ["b/shut", "b/own"]
+        ) { agent in
+            #expect(
+                found(agent).filter { !$0.hasSuffix("gone") } == [
+                    "b a", "b/own a/own", "b/shut a/shut", "b/shut/file a/shut/file",
+                ])
+        }
+    }
+
+    @Test func `what was moved here out of a folder that is closed now stays where it is`() throws {
+        try follow(
+            ["a/=A", "a/shut/=S", "a/shut/file=F"],
+            ["b/=A", "b/shut/=S"],
+            ["b/=A", "b/shut/=S"],
+            here: "mv in/b/shut/file in", closed: ["b/shut"]
+        ) { agent in
+            #expect(found(agent) == ["b a", "b/shut a/shut", "file a/shut/file"])
+        }
+    }
 }

@@ -205,9 +205,10 @@ struct StoreFaultTests {
             let (parent, name) = (parts.dropLast().joined(separator: "/"), parts[parts.count - 1])
             let link = store + ".link"
             symlink("/" + parent, link)
+            symlink(String(name), store + ".way")
             for (path, hasMountPoint) in [
                 (store + "/", false), ("/\(parent)/none/.././\(name)", true),
-                ("\(link)//.//\(name)", false),
+                ("\(link)//.//\(name).way", false),
             ] {
                 if hasMountPoint { mkdir(store, 0o700) }
                 let moved = try container.command(

@@ -31,8 +31,10 @@ struct FileHand: ~Copyable {
     /// Whether the document is anywhere; tells where, if that is new.
     ///
     /// - Parameter done: how many steps of a save that is under way are in the file.
-    private mutating func find(done: Int = 0) -> Bool {
-        switch place.find() {
+    private mutating func find(done: Int = 0) -> Bool { tell(place.find(), done) }
+
+    private mutating func tell(_ whereabouts: FollowedFile.Whereabouts, _ done: Int = 0) -> Bool {
+        switch whereabouts {
         case .same: return true
         case .moved:
             inbox.put(.moved(to: file.path))
@@ -51,9 +53,10 @@ struct FileHand: ~Copyable {
     mutating func look() {
         let stamp = file.stamp()
         guard stamp != seen else { return }
+        let whereabouts = place.find()
         // Another container's document may be there as long as one's own is lost, which has been told.
-        if seen == nil, place.find() == .unmounted { return }
-        guard find() else { return }
+        if seen == nil, whereabouts == .unmounted { return }
+        guard tell(whereabouts) else { return }
         seen = stamp
         read { .loaded($0) }
     }
@@ -200,7 +203,7 @@ struct FileHand: ~Copyable {
                     successor: { place.follow(successor: $0) }, check: check)
             }
             let isRedone = made == nil ? try isInEffect(undone) : false
-            let document = try load()
+            let document = try loadMoved()
             inbox.put(
                 isRedone
                     ? .redone(file: document)
@@ -210,13 +213,22 @@ struct FileHand: ~Copyable {
             var problem = error.message
             if let others {
                 do throws(Failure) {
-                    let document = try load()
+                    let document = try loadMoved()
                     inbox.put(.refused(others.description, isUndo: isUndo, file: document))
                     return
                 } catch { problem = error.message }
             }
             failedStep = attempt
             inbox.put(.stepFailed(problem))
+        }
+    }
+
+    /// What the file holds after something was done there, since when somebody may have moved it.
+    private mutating func loadMoved() throws(Failure) -> EditableDocument {
+        do throws(Failure) { return try load() } catch {
+            guard place.find() == .moved else { throw error }
+            inbox.put(.moved(to: file.path))
+            return try load()
         }
     }
 

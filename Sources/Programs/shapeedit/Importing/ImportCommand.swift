@@ -86,8 +86,9 @@ struct ImportCommand: ParsableCommand {
         report(try target.report(), passedOver)
         if let problem = passedOver.problem {
             let count = passedOver.closed.count
-            let what = count == 1 ? "this is" : "\(count) such things are"
-            throw Self.failure(problem, "\(what) as before here, with all below")
+            let what = count == 1 ? "it is" : "\(count) such things are"
+            let words = refresh ? "as before here" : "passed over"
+            throw Self.failure(problem, "\(what) \(words), with all below")
         }
     }
 
