@@ -136,10 +136,7 @@ package struct DocumentFile: Sendable {
     ) throws(Failure) -> Edited {
         try claimed { (claim) throws(Failure) in
             let before = try read(claim)
-            let journal = HistoryJournal(of: claim.file, isCoordinated: claim.isCoordinated)
-            if attempt.isMade(before, at: path, journal, isCoordinated: claim.isCoordinated) {
-                return Edited([], repairs: [])
-            }
+            if attempt.isMade(before, at: path, claim) { return Edited([], repairs: []) }
             let parsed = try parse(before)
             var document = parsed.document
             var edited = Edited(try change(&document), repairs: parsed.repairs)

@@ -21,11 +21,13 @@ package struct EditAttempt: Sendable {
     /// Whether it was made, as far as that can be told: the document, or a version of it since, is what was
     /// written, or the history has an edit of that.
     func isMade(
-        _ current: [UInt8], at path: String, _ journal: HistoryJournal, isCoordinated: Bool
+        _ current: [UInt8], at path: String, _ claim: borrowing FileClaim
     ) -> Bool {
         guard let written else { return false }
-        if current == written || journal.wasMade(written, since: since) { return true }
-        guard isCoordinated else { return false }
+        if current == written { return true }
+        let journal = HistoryJournal(of: claim.file, isCoordinated: claim.isCoordinated)
+        if journal.wasMade(written, since: since) { return true }
+        guard claim.isCoordinated else { return false }
         return MountVersions.steps(of: path).contains { step in
             guard step.time >= since, case .version(let file) = step.source,
                 let version = try? OwnedDescriptor.open(file, O_RDONLY)

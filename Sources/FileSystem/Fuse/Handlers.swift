@@ -35,15 +35,14 @@ extension FuseSession {
         throws(Errno)
     {
         switch try volume.lookup(parent, name, request.caller, waited: false) {
-        case .done(var entry):
+        case .done(let entry):
             // The folder of an owner may get the name: that it is free the kernel must not keep.
             if entry.node == 0, granted != nil, parent.rawValue == ItemNumber.root.rawValue,
                 GrantedTree.owner(name) != nil
             {
                 throw Errno(ENOENT)
             }
-            if volume.replayer?.isExpected(parent, name) == true { entry.timeout = 0 }
-            request.answer(entry)
+            request.answer(keepable(entry, parent, name))
         case .wait(let item):
             let kept = Array(name)
             volume.afterClosing(item) { [self] in
@@ -55,6 +54,17 @@ extension FuseSession {
                 }
             }
         }
+    }
+
+    /// What is found at a name, as the kernel may keep it: not while a step is about that name, or it would be
+    /// taken for what the step is about.
+    private func keepable(
+        _ entry: Entry, _ parent: NodeNumber, _ name: UnsafeRawBufferPointer
+    ) -> Entry {
+        guard volume.replayer?.isExpected(parent, name) == true else { return entry }
+        var entry = entry
+        entry.timeout = 0
+        return entry
     }
 
     /// A picture may be waited for, parked, and so may what other containers answer to a saved query.
@@ -329,11 +339,9 @@ extension FuseSession {
         try volume.list(directory, from: from, request.caller, counted: plus) {
             name, cursor, entry in
             guard let base = name.baseAddress else { return false }
-            var entry = entry
-            // Or the kernel would take what it was told here for what the step is about.
-            if plus, volume.replayer?.isExpected(directory, name) == true { entry.timeout = 0 }
             return add(
-                base.assumingMemoryBound(to: CChar.self), cursor + Self.firstCursor, entry)
+                base.assumingMemoryBound(to: CChar.self), cursor + Self.firstCursor,
+                plus ? keepable(entry, directory, name) : entry)
         }
     }
 }

@@ -42,6 +42,10 @@ enum ImportMessage {
         static func parent(_ path: [UInt8]) -> [UInt8] {
             Array(path[..<(path.lastIndex(of: 0x2f) ?? 0)])
         }
+        /// The path and those of the folders above it, but for the source's own.
+        static func upwards(_ path: [UInt8]) -> some Sequence<[UInt8]> {
+            sequence(first: path) { parent($0) }.prefix { !$0.isEmpty }
+        }
     }
 
     /// `nil` for what is not such a message.

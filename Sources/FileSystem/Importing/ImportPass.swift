@@ -37,19 +37,15 @@ final class ImportPass: Sendable {
         mutating func noteClosed(_ paths: [[UInt8]]) {
             for path in paths {
                 closed.insert(path)
-                if let former = formerPath(of: path), former != path { closed.insert(former) }
+                let former =
+                    if let folder = folders[path] { formerly[folder] } else { formerPath(of: path) }
+                if let former { closed.insert(former) }
             }
         }
 
         /// Whether the path is, or is below, one that could not be looked at.
         func isClosed(_ path: [UInt8]) -> Bool {
-            if closed.isEmpty { return false }
-            var path = path
-            while !path.isEmpty {
-                if closed.contains(path) { return true }
-                path = ImportMessage.Entry.parent(path)
-            }
-            return false
+            !closed.isEmpty && ImportMessage.Entry.upwards(path).contains { closed.contains($0) }
         }
 
         mutating func end() {
@@ -60,23 +56,15 @@ final class ImportPass: Sendable {
             closed = []
         }
 
-        /// The path that the entry is known by if it is where it was in its folder; `nil` in a new
-        /// folder.
-        func formerPath(of entry: ImportMessage.Entry) -> [UInt8]? {
-            guard let folder = folders[entry.parent], let before = formerly[folder] else {
-                return entry.path
-            }
-            if before == ImportPass.nowhere { return nil }
-            return before.isEmpty ? Array(entry.name) : before + [0x2f] + Array(entry.name)
-        }
-
-        /// The path that what is there is known by; of a folder that was shown, whatever folder it was in.
-        private func formerPath(of path: [UInt8]) -> [UInt8]? {
-            if let item = folders[path] { return formerly[item] }
+        /// The path that what is shown there is known by if it is where it was in its folder; `nil` in a
+        /// new folder.
+        func formerPath(of path: [UInt8]) -> [UInt8]? {
             guard let folder = folders[ImportMessage.Entry.parent(path)],
                 let before = formerly[folder]
-            else { return nil }
-            return before + [0x2f] + Array(ImportMessage.Entry.name(path))
+            else { return path }
+            if before == ImportPass.nowhere { return nil }
+            let name = Array(ImportMessage.Entry.name(path))
+            return before.isEmpty ? name : before + [0x2f] + name
         }
     }
 

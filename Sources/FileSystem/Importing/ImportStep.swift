@@ -91,7 +91,7 @@ struct ImportStep {
     ) throws(Question) -> Match {
         if pass.isFirst { return .new }
         var there: OriginRow?
-        if let path = state.formerPath(of: entry) {
+        if let path = state.formerPath(of: entry.path) {
             // Others may have come to that path in this run.
             there = occupant?.path == path ? occupant : try answer(.path(path))
         }
@@ -146,7 +146,7 @@ struct ImportStep {
     func questions(_ entry: ImportMessage.Entry) -> [Question] {
         var questions: [Question] = []
         if !entry.identity.isEmpty { questions.append(.identity(entry.identity)) }
-        if let path = state.formerPath(of: entry) { questions.append(.path(path)) }
+        if let path = state.formerPath(of: entry.path) { questions.append(.path(path)) }
         return questions
     }
 
@@ -285,7 +285,7 @@ struct ImportStep {
         let isHere = position != 0 && volume.index[item: position].pointee.firstName != 0
         var moves =
             pass.follows && isHere
-            && (state.formerPath(of: entry) != before.path || before.waitsAt != nil
+            && (state.formerPath(of: entry.path) != before.path || before.waitsAt != nil
                 || volume.isAside(before.item, position))
         // Where somebody moved it here it stays.
         if moves { moves = try isAtItsPlace(position, before, or: directory, volume) }

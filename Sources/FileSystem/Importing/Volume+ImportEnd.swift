@@ -39,7 +39,8 @@ extension Volume {
         }
         let known = gone
         followFolders(&gone, state)
-        // As long as nobody can look it stays what it was, also by its path of now.
+        // As long as nobody can look it stays what it was, also by its path of now. With each whether that is
+        // another one.
         var unseen: [ItemNumber: Bool] = [:]
         if !state.closed.isEmpty {
             let paths = FolderPaths(state, known)
@@ -121,12 +122,7 @@ private struct FolderPaths {
 
     /// Whether no folder has the path of one above this.
     func hasLost(_ path: [UInt8]) -> Bool {
-        var above = ImportMessage.Entry.parent(path)
-        while !above.isEmpty {
-            if !known.contains(above) { return true }
-            above = ImportMessage.Entry.parent(above)
-        }
-        return false
+        !ImportMessage.Entry.upwards(path).dropFirst().allSatisfy(known.contains)
     }
 }
 

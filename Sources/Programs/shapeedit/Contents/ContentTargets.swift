@@ -95,7 +95,7 @@ struct DocumentContent {
         case EBUSY: Failure(.temporary, "\(path): \(problem ?? error.description)")
         case EPERM, EACCES:
             Failure(.noPermission, "\(path): only its owner may do that")
-        case EROFS: Failure(.noPermission, "\(path): \(error)")
+        case EROFS: Failure(path, error)
         case ENOENT: Failure(.noInput, "\(path): \(error)")
         default: Failure(.inputOutput, "\(path): \(problem ?? error.description)")
         }

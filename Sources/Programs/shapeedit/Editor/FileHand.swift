@@ -226,8 +226,8 @@ struct FileHand: ~Copyable {
     /// What the file holds after something was done there, since when somebody may have moved it.
     private mutating func loadMoved() throws(Failure) -> EditableDocument {
         do throws(Failure) { return try load() } catch {
-            guard place.find() == .moved else { throw error }
-            inbox.put(.moved(to: file.path))
+            let whereabouts = place.find()
+            guard whereabouts == .moved, tell(whereabouts) else { throw error }
             return try load()
         }
     }

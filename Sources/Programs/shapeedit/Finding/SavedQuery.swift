@@ -1,4 +1,5 @@
 import Coordination
+import DocumentFiles
 import Glibc
 import Model
 import SystemCalls
@@ -39,7 +40,7 @@ struct SavedQuery {
         case ENODATA: Failure(.noInput, "\(mountPoint): there is no query '\(name)'")
         case EACCES, EPERM:
             Failure(.noPermission, "\(mountPoint): you may not save queries here")
-        case EROFS: Failure(.noPermission, "\(mountPoint): \(error)")
+        case EROFS: Failure(mountPoint, error)
         case ERANGE, ENAMETOOLONG: Failure(.usage, "the name '\(name)' is too long")
         default: Failure(.inputOutput, "\(mountPoint): the query '\(name)': \(error)")
         }

@@ -126,7 +126,7 @@ struct GrantSubject {
         case ENODEV: Failure(.usage, "\(text): it is not a document in a mounted container")
         case EPERM, EACCES:
             Failure(.noPermission, "\(text): only the owner of its container may do that")
-        case EROFS: Failure(.noPermission, "\(text): \(error)")
+        case EROFS: Failure(text, error)
         default: Failure(.inputOutput, "\(text): \(error)")
         }
     }
