@@ -42,7 +42,7 @@ extension FuseSession {
             {
                 throw Errno(ENOENT)
             }
-            request.answer(keepable(entry, parent, name))
+            answer(request, keepable(entry, parent, name), in: parent)
         case .wait(let item):
             let kept = Array(name)
             volume.afterClosing(item) { [self] in
@@ -54,6 +54,18 @@ extension FuseSession {
                 }
             }
         }
+    }
+
+    /// Answers with what is found at a name; who comes again for the sake of a moved folder waits, parked.
+    private func answer(_ request: Request, _ entry: Entry, in parent: NodeNumber) {
+        guard entry.status.st_mode & S_IFMT == S_IFDIR else { return request.answer(entry) }
+        let (moved, thread) = (volume.movedFolders, request.caller.thread)
+        if moved.comesAgain(thread, to: NodeNumber(rawValue: entry.node).item) {
+            return moved.whenFree(volume.scheduler) { request.answer(entry) }
+        }
+        // Not kept: a step is about the name.
+        if entry.timeout == 0, !isReplay(request) { moved.tell(thread, in: parent.item) }
+        request.answer(entry)
     }
 
     /// What is found at a name, as the kernel may keep it: not while a step is about that name, or it would be

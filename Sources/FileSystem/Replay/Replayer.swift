@@ -278,11 +278,13 @@ final class Replayer: Sendable {
         let message = call.message
         guard message.count <= ReplayHelper.messageBytes else { return ENAMETOOLONG }
         let patience = WorkerChannel.Patience(milliseconds: Self.patience)
-        guard (try? worker.channel.send(message, patience)) != nil,
-            let received = try? worker.channel.receive(limit: 1, patience),
-            let code = received.message.first
-        else { return nil }
-        return Int32(code)
+        return volume.movedFolders.locking {
+            guard (try? worker.channel.send(message, patience)) != nil,
+                let received = try? worker.channel.receive(limit: 1, patience),
+                let code = received.message.first
+            else { return nil }
+            return Int32(code)
+        }
     }
 
     /// Has the kernel forget what somebody has looked up since the change. Waits for that.

@@ -95,7 +95,7 @@ extension Volume {
             var known = item.map { named($0) } ?? (names: names, renames: 0)
             for _ in 0..<Self.mostRenames {
                 for (parent, name) in known.names {
-                    channel?.invalidateEntry(parent: parent, name: name)
+                    movedFolders.locking { channel?.invalidateEntry(parent: parent, name: name) }
                 }
                 guard let now = item.map({ named($0) }), now.renames != known.renames else { break }
                 known = now

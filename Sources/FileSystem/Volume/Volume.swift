@@ -41,6 +41,7 @@ package final class Volume: @unchecked Sendable {
     /// requests whose answers come after something that the other one tells.
     let nameNotifier = Notifier()
     let nameWitness = NameWitness()
+    let movedFolders = MovedFolders()
     let scheduler = Scheduler()
     /// Sessions that are being copied because they are quiet.
     let quietPublishes = Lock(0)

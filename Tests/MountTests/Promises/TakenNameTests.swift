@@ -80,6 +80,39 @@ struct TakenNameTests {
         }
     }
 
+    @Test func `who looks for a moved folder by its path is never told that it is stale`() throws {
+        let look = """
+            until (-e $ARGV[1]) { for $above (map { "$ARGV[0]/$_" } "A".."E") {
+                opendir my $names, $above; for (readdir $names) {
+                    $! = 0; lstat "$above/$_"; $stale .= " $_" if $!{ESTALE} } } }
+            print "looked$stale\n"
+            """
+        let move = """
+            srand($ARGV[0]); for (0..19) { next if rand() < 0.5;
+                my ($d) = glob("*/d$_"); rename $d, ("A".."E")[rand 5] . "/d$_" }
+            """
+        let folders =
+            "mkdir A B C D E; for i in $(seq 0 19); do mkdir -p A/d$i; echo $i > A/d$i/f; done"
+        try refreshed(folders, ":") { volume, agent, source, _ in
+            // Who watches has the moves told, one after the other.
+            let watch = try volume.start([
+                "inotifywait", "-m", "-r", "-q", "-o", "/dev/null", "\(volume.directory)/in",
+            ])
+            defer { watch.kill(signal: SIGTERM) }
+            let lookers = try (0..<2).map { _ in
+                try volume.start([
+                    "perl", "-e", look, "\(volume.directory)/in", "\(source)/../stop",
+                ])
+            }
+            for round in 0..<60 {
+                agent.shell("cd \(source); perl -e '\(move)' \(round)")
+                try volume.shapeedit("import", "--refresh", "@in")
+            }
+            agent.shell("touch \(source)/../stop")
+            for looker in lookers { #expect(looker.wait(seconds: 60).text == "looked\n") }
+        }
+    }
+
     @Test func `rotated logs are the same documents under other names`() throws {
         try refreshed(
             "echo new > log; echo older > log.1; echo oldest > log.2",
