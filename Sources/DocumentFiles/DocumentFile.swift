@@ -229,11 +229,15 @@ package struct DocumentFile: Sendable {
         defer { withExtendedLifetime(written) {} }
         // The document is what matters: a history that cannot be written is said, not fatal.
         let isKept = journal.record(after, over: before, describedAs: description, at: path)
-        if isKept || claim.isCoordinated { return nil }
+        return isKept || claim.isCoordinated ? nil : Self.unkept("it cannot be undone")
+    }
+
+    /// What follows from a history that cannot be written, and why it cannot.
+    private static func unkept(_ consequence: String) -> String {
         let reason =
             HistoryPlace.root.map { "its history cannot be kept in \($0)" }
             ?? "neither XDG_STATE_HOME nor HOME is set to keep it in"
-        return "it cannot be undone: \(reason)"
+        return "\(consequence): \(reason)"
     }
 
     /// Writes the document. If another file has its name then, that one, locked: the claim goes on
@@ -350,7 +354,9 @@ package struct DocumentFile: Sendable {
         let written = try put(bytes, claim, successor)
         defer { withExtendedLifetime(written) {} }
         steps.move(direction)
-        journal.store(steps, at: path)
+        if !journal.store(steps, at: path), steps.target(1) != nil {
+            taken?.historyProblem = Self.unkept("it cannot be redone")
+        }
         try claim.end(name)
         return taken
     }

@@ -18,6 +18,8 @@ package struct HistoryStep: Hashable, Sendable {
     package var description: String
     /// How many damaged states lay between it and the one it was come to from.
     package var passedOver = 0
+    /// Of one that was undone or made again: why it, or what came after it, cannot be made again.
+    package var historyProblem: String?
 
     /// Whether it is a version that a mount keeps, whose ``time`` is that at which it was saved there.
     package var isVersion: Bool {

@@ -395,4 +395,23 @@ import Testing
             #expect(said.contains("s.shape: it cannot be undone"), "\(said)")
         }
     }
+
+    @Test(arguments: Desk.places) func `an undo that cannot be taken back says so`(
+        _ place: DataPath
+    ) throws {
+        try withDesk(place) { desk in
+            try desk.run("new", "s.shape")
+            for title in ["one", "two"] { try desk.run("title", "s.shape", title) }
+            try desk.shell("cd '\(desk.stateHome)/shapeedit/history'/* && mkdir steps.new")
+            let undone = try desk.shapeedit(["undo", "s.shape"])
+            #expect(undone.status == 0)
+            #expect(undone.errorText.contains("s.shape: it cannot be redone: its history"))
+            #expect(try desk.run("get", "s.shape", "title") == "one\n")
+            try desk.shell("cd '\(desk.stateHome)/shapeedit/history'/* && rmdir steps.new")
+            try desk.run("title", "s.shape", "three")
+            #expect(try desk.shapeedit(["undo", "s.shape"]).errorText.isEmpty)
+            #expect(try desk.shapeedit(["redo", "s.shape"]).errorText.isEmpty)
+            #expect(try desk.run("get", "s.shape", "title") == "three\n")
+        }
+    }
 }

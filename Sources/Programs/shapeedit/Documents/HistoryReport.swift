@@ -16,6 +16,7 @@ enum HistoryReport {
             Console.complain(
                 "\(file): the history is damaged: passed over \(states) that cannot be read")
         }
+        if let problem = step.historyProblem { Console.complain("\(file): \(problem)") }
         Console.say(
             options.json
                 ? JSONText.object(

@@ -202,6 +202,7 @@ struct FileHand: ~Copyable {
                     isUndo: isUndo, attempt: &attempt,
                     successor: { place.follow(successor: $0) }, check: check)
             }
+            tell(made?.historyProblem)
             let isRedone = made == nil ? try isInEffect(undone) : false
             let document = try loadMoved()
             inbox.put(
