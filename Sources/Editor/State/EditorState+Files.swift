@@ -111,7 +111,7 @@ extension EditorState {
             if isCreating {
                 say("It was deleted, and is written anew", isQuitting ? .bad : .good)
                 (goneBecause, isCreating) = (nil, false)
-            } else if settle(\.saveProblem) {
+            } else if settle(\.saveProblem) || message == Self.savingMessage {
                 say("Saved", .good)
             } else if tone != .bad {
                 tone = .plain

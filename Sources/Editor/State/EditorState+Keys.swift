@@ -163,7 +163,7 @@ extension EditorState {
     }
 
     private mutating func saveNow(_ effects: inout [EditorEffect]) {
-        say(isUnsaved || isGone ? "Saving" : "Everything is saved")
+        say(isUnsaved || isGone ? Self.savingMessage : "Everything is saved")
         save(&effects)
     }
 }

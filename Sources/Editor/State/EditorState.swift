@@ -24,6 +24,9 @@ package struct EditorState: Sendable {
     /// Saving is tried again after so long when it failed.
     package static let retryTime = 5_000
 
+    /// What is said until what the user wants saved is.
+    static let savingMessage = "Saving"
+
     /// The file's name, without folders.
     package internal(set) var name: String
     package internal(set) var base: EditableDocument

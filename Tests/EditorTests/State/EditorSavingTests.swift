@@ -35,6 +35,23 @@ import Testing
         #expect(desk.effects == [.quit])
     }
 
+    @Test func `who wants it saved is told when it is`() {
+        var desk = Desk(.scene(Desk.scene))
+        desk.type("2w")
+        #expect(desk.state.message == "Saving" && desk.takeSaves().count == 1)
+        desk.send(.saved(desk.state.document))
+        #expect(desk.state.message == "Saved")
+        // What saves itself says nothing, and takes no other news away.
+        desk.type("3")
+        let told = desk.state.message
+        desk.wait(1_000)
+        desk.send(.saved(desk.state.document))
+        #expect(desk.state.message == told && told != "Saved")
+        desk.type("4w:")
+        desk.send(.saved(desk.state.document))
+        #expect(desk.state.message != "Saved")
+    }
+
     @Test func `what cannot be saved keeps the editor open, and a signal leaves a copy`() {
         var desk = Desk(.scene(Desk.scene))
         desk.type("2q")
