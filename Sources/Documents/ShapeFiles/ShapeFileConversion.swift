@@ -97,24 +97,26 @@ extension ShapeFile {
                 SceneKey.shapeFile, "not a property list as a .shapeFile has it",
                 if: scene.source[SceneKey.shapeFile] != nil)
         }
-        lose("title", "it has none", if: scene.title != nil)
-        lose("background", "it is that of the solid", if: scene.background != nil)
+        lose("title", "a .shapeFile has none", if: scene.title != nil)
+        lose("background", "in a .shapeFile that of the solid", if: scene.background != nil)
         lose(
-            "camera.fieldOfView", "it is always \(Camera.standardFieldOfView)",
+            "camera.fieldOfView", "in a .shapeFile always \(Camera.standardFieldOfView)",
             if: scene.camera.fieldOfView != Camera.standardFieldOfView)
-        lose("nodes", "it holds one solid", if: scene.nodes != [.solid(solid)])
+        lose("nodes", "a .shapeFile holds one solid", if: scene.nodes != [.solid(solid)])
         // A usual name says nothing that the kind does not, and comes back with it.
         let isUsual = SolidKind.allCases.contains { $0.standardName.isExactly(solid.name) }
-        lose("\(path).name", "it has none", if: !solid.name.isEmpty && !isUsual)
+        lose("\(path).name", "a .shapeFile has none", if: !solid.name.isEmpty && !isUsual)
         lose(
-            "\(path).\(SceneKey.type)", "dimensions are those of the original",
+            "\(path).\(SceneKey.type)", "in a .shapeFile of the original's dimensions",
             if: solid.shape != SolidShape(solid.shape.kind))
-        lose("\(path)", "it stands at the origin", if: !solid.transform.isIdentity)
         lose(
-            "\(path).color", "it is that of the kind of solid",
+            "\(path)", "in a .shapeFile at the origin, not turned or scaled",
+            if: !solid.transform.isIdentity)
+        lose(
+            "\(path).color", "in a .shapeFile that of the kind of solid",
             if: solid.effectiveColor != solid.shape.kind.standardColor)
-        lose("\(path).opacity", "it is always 1", if: solid.opacity != 1)
-        lose("\(path).visible", "it is always visible", if: !solid.isVisible)
+        lose("\(path).opacity", "in a .shapeFile always 1", if: solid.opacity != 1)
+        lose("\(path).visible", "in a .shapeFile always true", if: !solid.isVisible)
         return (file, losses)
     }
 

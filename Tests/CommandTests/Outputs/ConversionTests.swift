@@ -31,7 +31,22 @@ import Testing
             // A name that somebody has given is not lost without a word.
             try desk.run("rename", "a.shape", "Cube", "Ring")
             let message = try desk.fail(65, "convert", "a.shape", "c.shapeFile")
-            #expect(message.contains("a.shape: solid.1.name: it has none"), "\(message)")
+            #expect(message.contains("a.shape: solid.1.name: a .shapeFile has none"), "\(message)")
+        }
+    }
+
+    @Test func `what a shapeFile cannot hold is told as what shapeFiles have`() throws {
+        try withDesk(.plain) { desk in
+            try desk.run("new", "a.shape")
+            try desk.run("add", "a.shape", "cube")
+            try desk.run(
+                "set", "a.shape", "title=T", "background=red", "camera.fieldOfView=40",
+                "solid.1.radius=2", "solid.1.position.x=1", "solid.1.color=blue",
+                "solid.1.opacity=0.5", "solid.1.visible=false")
+            let told = try desk.fail(65, "convert", "a.shape", "a.shapeFile").split(separator: "\n")
+            #expect(told.count == 10)
+            // The file named first is the scene.
+            for line in told.dropLast() { #expect(line.contains(" .shapeFile "), "\(line)") }
         }
     }
 
