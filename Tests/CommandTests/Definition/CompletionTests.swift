@@ -184,6 +184,9 @@ import Testing
                 try isTaken("show", "a.shape", "--graphics", $0)
             }
             #expect(taken == offered)
+            for name in ["half-blocks", "iterm2", "iTerm2", "Sixel"] {
+                #expect(try isTaken("show", "a.shape", "--graphics=\(name)"), "\(name)")
+            }
             let message = try desk.fail(64, "show", "a.shape", "--graphics", "no")
             for value in offered { #expect(message.contains(value)) }
             for command in ["edit", "browse"] {

@@ -10,11 +10,15 @@ struct GraphicsOption: ParsableArguments {
         completion: .list(["auto", "kitty", "sixel", "iterm", "blocks", "none"]))
     var graphics = "auto"
 
-    /// What was asked for by name; `nil`: the terminal is to be asked.
+    /// What people call some of them, too.
+    private static let otherNames = ["iterm2": "iterm", "half-blocks": "blocks"]
+
+    /// What was asked for by name, in any case of letters; `nil`: the terminal is to be asked.
     var wanted: GraphicsProtocol? {
         get throws(Failure) {
-            if graphics == "auto" { return nil }
-            if let known = GraphicsProtocol(rawValue: graphics == "iterm2" ? "iterm" : graphics) {
+            let name = graphics.lowercased()
+            if name == "auto" { return nil }
+            if let known = GraphicsProtocol(rawValue: Self.otherNames[name] ?? name) {
                 return known
             }
             throw Failure(
