@@ -73,7 +73,11 @@ struct ListCommand: ParsableCommand {
             throw Failure(.usage, "\(action): \(Self.known)")
         }
         let type = try options.documentType
-        if isToday { try TodayList.make(path, dryRun: options.dryRun) }
+        if isToday {
+            let isMade = try TodayList.make(path, dryRun: options.dryRun)
+            // What is copied goes to programs, as JSON does.
+            if isMade, action != "copy", !options.json { Console.say("made \(path)") }
+        }
         // A dry run does not make it: it is an empty list then.
         let isThere = !isToday || TodayList.isThere(path)
         let file = try isThere ? DocumentFile(path, type: type) : nil

@@ -23,19 +23,22 @@ enum TodayList {
     /// Makes it if it is not there.
     ///
     /// - Parameter dryRun: only fails if there is no folder to make it in.
-    static func make(_ path: String, dryRun: Bool) throws(Failure) {
-        if isThere(path) { return }
+    /// - Returns: whether it was made.
+    static func make(_ path: String, dryRun: Bool) throws(Failure) -> Bool {
+        if isThere(path) { return false }
         if dryRun {
             guard FileStamp(path: String(path.dropLast(name.count)) + ".") != nil else {
                 throw Failure(.cannotCreate, "\(path): there is no such folder")
             }
-            return
+            return false
         }
         do throws(Failure) {
             try DocumentFile.create(path, .list(TaskList()))
+            return true
         } catch {
             // Another program was first.
             guard error.kind == .cannotCreate, isThere(path) else { throw error }
+            return false
         }
     }
 
