@@ -158,7 +158,7 @@ import Testing
         ("set circle.1.width=1", "circle.1.width", "a circle"),
         ("set circle.1.fillColor=#12345", "circle.1.fillColor", "not a colour"),
         ("unset circle.1.radius", "circle.1.radius", "needs it"),
-        ("set canvas=0x5", "canvas", "1 to 100000"), ("set canvas=big", "canvas", "WIDTHxHEIGHT"),
+        ("set canvas=0x5", "canvas", "1 to 100000"), ("set canvas=big", "canvas", "4000x3000"),
         ("add star", "add", "circle"), ("text circle.1 A", "element.2", "no text"),
         ("rotate greeting 10", "greeting", "cannot be turned"),
         ("scale circle.1 1,2", "element.2", "stays round"),

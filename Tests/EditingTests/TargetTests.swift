@@ -266,6 +266,11 @@ import Testing
         #expect(try slide.value(at: "canvasWidth") == "800")
         #expect(try slide.run("unset canvas").count == 2)
         #expect(slide.error("set canvasWidth=0")?.reason.contains("1 to 100000") == true)
+        for wrong in ["1.5", "-3", "1e9"] {
+            let reason = slide.error("set canvasWidth=\(wrong)")?.reason
+            let isTold = reason?.contains("whole numbers from 1 to 100000") == true
+            #expect(isTold, "\(wrong): \(reason ?? "none")")
+        }
         #expect(slide.error("set canvasWidth.x=3")?.reason.contains("unknown part 'x'") == true)
     }
 }

@@ -50,12 +50,13 @@ extension Slide: Fielded {
             let sides = text.lowercased().split(
                 omittingEmptySubsequences: false, whereSeparator: { $0 == "," || $0 == "x" })
             let numbers = sides.compactMap { Int($0) }
-            guard sides.count == 2, numbers.count == 2 else {
-                throw EditError(.data, "'\(text.prefix(64))' where WIDTHxHEIGHT is expected")
-            }
-            guard let size = CanvasSize(width: numbers[0], height: numbers[1]) else {
+            guard sides.count == 2, numbers.count == 2,
+                let size = CanvasSize(width: numbers[0], height: numbers[1])
+            else {
                 throw EditError(
-                    .outOfRange, "a canvas has sides of 1 to \(Limits.canvasSide)")
+                    .outOfRange,
+                    "a canvas has sides of whole numbers from 1 to \(Limits.canvasSide), "
+                        + "as in \(CanvasSize.standard.width)x\(CanvasSize.standard.height)")
             }
             if slide.canvas != size { slide.canvas = size }
         })
