@@ -161,6 +161,7 @@ import Testing
         ("set canvas=0x5", "canvas", "1 to 100000"), ("set canvas=big", "canvas", "4000x3000"),
         ("add star", "add", "circle"), ("text circle.1 A", "element.2", "no text"),
         ("rotate greeting 10", "greeting", "cannot be turned"),
+        ("rotate line.1 x 10", "rotate", "'x' where only DEGREES"),
         ("scale circle.1 1,2", "element.2", "stays round"),
         ("group G 1 2", "group", "chain"), ("chain 1 2", "element.2", "a line or curve"),
         ("chain 4 1", "element.1", "join=yes"), ("chain 1", "chain", "at least 2"),

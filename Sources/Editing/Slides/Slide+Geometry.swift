@@ -23,7 +23,13 @@ extension Slide {
         let parts = SlideParts(elements)
         let found = try parts.find(try words.target(leaving: 1))
         let text = try words.next("DEGREES")
-        try words.end()
+        if !words.isEmpty {
+            // Solids have an axis, which the usage tells of.
+            throw EditError(
+                .usage, at: "rotate",
+                "'\(text.prefix(64))' where only DEGREES are expected: elements of slides turn clockwise "
+                    + "about their middle")
+        }
         let degrees = try located("rotate") { () throws(EditError) in
             try ValueText.number(text)
         }
