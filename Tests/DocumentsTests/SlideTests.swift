@@ -169,6 +169,26 @@ import Testing
         }
     }
 
+    @Test func `a wrong colour and type say what would be right wherever they are`() throws {
+        let slide = try Slide.read(
+            Array(
+                #"{"elements": [{}, {"shapeType": 5}, {"shapeType": "star"}], "bgcolor": "zz"}"#
+                    .utf8)
+        ).slide
+        let found = slide.problems.map(\.description)
+        try #require(found.count == 4, "\(found)")
+        #expect(
+            found[0] == "bgcolor: 'zz' is not a colour; right would be #rrggbb, a CSS name or clear"
+        )
+        let said = [
+            "1.shapeType: missing", "2.shapeType: 5 is unknown", "3.shapeType: 'star' is unknown",
+        ]
+        for (found, said) in zip(found.dropFirst(), said) {
+            #expect(
+                found.hasPrefix("element.\(said), so nothing is drawn; known are line"), "\(found)")
+        }
+    }
+
     @Test(arguments: ["[]", "{}", "{\"elements\":{}}", "{\"elements\":[1]}"])
     func `what is no slide is refused`(text: String) {
         #expect(throws: DocumentError.self) { try Slide.read(Array(text.utf8)) }

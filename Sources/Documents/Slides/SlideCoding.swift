@@ -63,8 +63,7 @@ extension Slide {
     public var problems: [SlideProblem] {
         var problems: [SlideProblem] = []
         if let color = root["bgcolor"], background == nil {
-            let shown = color.string.map { "'\($0.prefix(64))'" } ?? color.typeName
-            problems.append(SlideProblem(path: "bgcolor", reason: "\(shown) is not a colour"))
+            problems.append(SlideProblem(path: "bgcolor", reason: SlideProblem.noColor(color)))
         }
         let sides = [root["canvasWidth"], root["canvasHeight"]]
         let isSized = sides.allSatisfy {

@@ -36,4 +36,9 @@ public struct SlideProblem: Hashable, Sendable, CustomStringConvertible {
 
     /// `path: reason`
     public var description: String { "\(path): \(reason)" }
+
+    /// What is wrong with a value that should be a colour.
+    static func noColor(_ value: JSONValue) -> String {
+        "\(value.quoted) is not a colour; right would be #rrggbb, a CSS name or clear"
+    }
 }

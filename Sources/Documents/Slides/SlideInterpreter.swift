@@ -27,11 +27,8 @@ struct SlideInterpreter {
         if let opacity = json["opacity"], opacity.double.map({ (0...1).contains($0) }) != true {
             report("opacity", "\(opacity.shown) where a number from 0 to 1 is expected")
         }
-        guard let type = json["shapeType"]?.string else {
-            report("shapeType", "missing, so nothing is drawn")
-            return nil
-        }
-        switch type {
+        let type = json["shapeType"]
+        switch type?.string {
         case "line": return painted(line(from: nil)) { .line(from: $0.start, to: $0.end, $1) }
         case "rectangle": return painted(box()) { .rectangle($0, $1) }
         case "ellipse": return painted(box()) { .ellipse($0, $1) }
@@ -41,10 +38,11 @@ struct SlideInterpreter {
         case "chain": return chain()
         case "text": return text().map { .text($0) }
         default:
+            let found = type.map { "\($0.quoted) is unknown" } ?? "missing"
             report(
                 "shapeType",
-                "'\(type.prefix(64))' is unknown, so nothing is drawn; known are line, rectangle, "
-                    + "circle, arc, ellipse, curve, chain and text")
+                "\(found), so nothing is drawn; known are line, rectangle, circle, arc, ellipse, "
+                    + "curve, chain and text")
             return nil
         }
     }
@@ -196,8 +194,7 @@ extension SlideInterpreter {
     private mutating func color(_ key: String) -> Color? {
         guard let value = json[key] else { return nil }
         if let text = value.string, let color = Color(text) { return color }
-        let shown = value.string.map { "'\($0.prefix(64))'" } ?? value.typeName
-        report(key, "\(shown) is not a colour; right would be #rrggbb, a CSS name or clear")
+        report(key, SlideProblem.noColor(value))
         return nil
     }
 
@@ -222,6 +219,9 @@ extension JSONValue {
     fileprivate var shown: String {
         if case .number(let number) = self { String(number.text.prefix(64)) } else { typeName }
     }
+
+    /// The beginning of a text in quotation marks, the number as it is written, or what else it is.
+    var quoted: String { string.map { "'\($0.prefix(64))'" } ?? shown }
 }
 
 extension SlideLink {
