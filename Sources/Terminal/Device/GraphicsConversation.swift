@@ -5,8 +5,8 @@ internal import Glibc
 /// and do not take the screen over.
 public enum GraphicsConversation {
     /// The query with its answers; what the environment says if standard input or output is no
-    /// terminal or another job has it, or nothing comes within ``GraphicsQuery/timeLimit``. The
-    /// terminal is left as it was, whatever signals come. Keys pressed meanwhile are lost.
+    /// terminal or another job has it, or nothing comes within ``GraphicsQuery/timeLimit``, over SSH in
+    /// two seconds. The terminal is left as it was, whatever signals come. Keys pressed meanwhile are lost.
     public static func ask(environment: [String: String]) -> GraphicsQuery {
         guard isTerminal(environment: environment) else {
             return GraphicsQuery(wanted: GraphicsProtocol.none, environment: environment)
@@ -53,7 +53,7 @@ public enum GraphicsConversation {
 
     private static func listen(_ query: inout GraphicsQuery) {
         var parser = InputParser()
-        let end = milliseconds() + GraphicsQuery.timeLimit
+        let end = milliseconds() + query.longestWait
         while !query.isAnswered {
             var wait = pollfd(fd: 0, events: Int16(POLLIN), revents: 0)
             let left = end - milliseconds()

@@ -5,10 +5,13 @@
 public struct GraphicsQuery: Hashable, Sendable {
     /// The variables of the environment that count.
     public static let variables = [
-        "TERM", "COLORTERM", "NO_COLOR", "TERM_PROGRAM", "LC_TERMINAL", "TMUX",
+        "TERM", "COLORTERM", "NO_COLOR", "TERM_PROGRAM", "LC_TERMINAL", "TMUX", "SSH_CONNECTION",
     ]
     /// How long to wait for answers, in milliseconds.
     public static let timeLimit = 400
+    /// How long who does not read on waits for answers over a network, in milliseconds: a later one is
+    /// typed into the shell.
+    private static let remoteTimeLimit = 2_000
 
     private let wanted: GraphicsProtocol?
     private let terminal: String
@@ -30,6 +33,11 @@ public struct GraphicsQuery: Hashable, Sendable {
     /// Terminals that print questions they do not understand.
     private static func isSilent(_ terminal: String) -> Bool {
         ["linux", "vt52", "ansi", "cons25", "sun"].contains(terminal)
+    }
+
+    /// How long to wait for answers, in milliseconds, for who does not read on after that.
+    var longestWait: Int {
+        environment["SSH_CONNECTION"] == nil ? Self.timeLimit : Self.remoteTimeLimit
     }
 
     /// What to send: a picture of one pixel that is not shown, the name, the size of cells, and

@@ -26,6 +26,21 @@ import Testing
         #expect(terminal.isRestored)
     }
 
+    @Test func `an answer that comes late over SSH is not typed into the shell`() throws {
+        let place = try Workplace("a.shape", Self.scene)
+        var environment = place.environment
+        environment["SSH_CONNECTION"] = "192.0.2.1 50000 192.0.2.2 22"
+        let line = "\(place.program) show \(place.file); read -t 2 typed; echo \"<$typed>\""
+        let terminal = try PseudoTerminal(["bash", "-c", line], environment: environment)
+        #expect(terminal.wait { contains(terminal, "\u{1B}[c") })
+        // A satellite's way there and back.
+        terminal.wait(seconds: 0.7) { false }
+        terminal.type("\u{1B}_Gi=31;OK\u{1B}\\\u{1B}[?62c")
+        #expect(terminal.wait { contains(terminal, "a=T") })
+        terminal.type("mine\r")
+        #expect(terminal.wait { contains(terminal, "<mine>") })
+    }
+
     @Test func `in the background it asks nothing and is not stopped`() throws {
         let place = try Workplace("a.shape", Self.scene)
         let terminal = try place.shell()
