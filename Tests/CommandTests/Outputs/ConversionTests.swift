@@ -50,6 +50,16 @@ import Testing
         }
     }
 
+    @Test(arguments: ["png", "SVG", "pdf", "glb", "stl", "obj"])
+    func `who wants a picture is told what draws it`(_ format: String) throws {
+        try withDesk(.plain) { desk in
+            try desk.run("new", "a.shape")
+            let message = try desk.fail(64, "convert", "a.shape", "a.\(format)")
+            #expect(message.contains("shapeedit render"), "\(message)")
+            #expect(desk.bytes("a.\(format)") == nil)
+        }
+    }
+
     @Test func `unknown keys of a shapeFile survive the way through a shape`() throws {
         try withDesk(.plain) { desk in
             try desk.write(

@@ -101,10 +101,13 @@ struct ConvertCommand: ParsableCommand {
             if DocumentOutput.isStandardOutput(target) || WrittenFile.isStream(target) {
                 return fallback
             }
+            let isDrawn = RenderCommand.formats.contains { target.lowercased().hasSuffix("." + $0) }
             throw Failure(
                 .usage,
-                "\(target): the name does not tell a type; end it with .shape, .shapeFile, "
-                    + ".slide, .list, .txt or .md, or give --to")
+                isDrawn
+                    ? "\(target): no type of documents; `shapeedit render` draws a document into it"
+                    : "\(target): the name does not tell a type; end it with .shape, .shapeFile, "
+                        + ".slide, .list, .txt or .md, or give --to")
         }
         return type
     }
