@@ -30,7 +30,8 @@ struct ReplayQueue: Sendable {
     /// Former nodes in the queue. A node that waits is not told about twice, and takes no room from steps:
     /// where many have earlier versions open, each save has all of their nodes told about.
     private var formers: Set<NodeNumber> = []
-    /// Folders that the kernel gets to know by steps in the queue.
+    /// Folders that the kernel gets, or got, to know by steps of the queue since it rested: what is in them was
+    /// made before that, perhaps, and comes after it.
     private var made: Set<ItemNumber> = []
     private var windowBegan: UInt64 = 0
     private var count = 0
@@ -46,7 +47,10 @@ struct ReplayQueue: Sendable {
             return false
         }
         work.append(.step(step))
-        if case .made = step.kind { made.insert(step.node.item) }
+        if step.makesFolder {
+            if made.count == Self.limit { made = [] }
+            made.insert(step.node.item)
+        }
         return true
     }
 
@@ -91,13 +95,15 @@ struct ReplayQueue: Sendable {
         if next == work.count {
             work = []
             next = 0
-            made = []
         } else if next >= 1_024 {
             work.removeFirst(next)
             next = 0
         }
         return first
     }
+
+    /// Nothing came for a while.
+    mutating func rest() { made = [] }
 
     /// Whether a step that waits is to bring the item to the place.
     func brings(_ item: ItemNumber, to place: ReplayStep.Place) -> Bool {

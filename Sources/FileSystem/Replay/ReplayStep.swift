@@ -1,4 +1,5 @@
 internal import Catalog
+internal import Glibc
 internal import Model
 
 /// A change of a name or a content that came otherwise than through the kernel, to be repeated on the
@@ -32,6 +33,10 @@ struct ReplayStep: Sendable {
     var folder: [UInt8] = []
     /// Whether the kernel knew a directory that somebody may watch for this.
     var isWatchable: Bool
+
+    var makesFolder: Bool {
+        if case .made = kind { mode & S_IFMT == S_IFDIR } else { false }
+    }
 
     /// The names that it is about.
     var places: [Place] {

@@ -27,6 +27,7 @@ final class Replayer: Sendable {
     struct State {
         var queue = ReplayQueue()
         var changes = AnnouncedSteps()
+        var fresh = FreshFolders()
         /// What the helper is at.
         var current: ReplayStep?
         /// It has found, in its call, what that step is about at its place.
@@ -174,6 +175,8 @@ final class Replayer: Sendable {
             // Before another thread can have a process of its own.
             helper.store(0, ordering: .releasing)
             state.isRunning = false
+            state.queue.rest()
+            state.fresh = FreshFolders()
             return nil
         }
     }
@@ -212,6 +215,7 @@ final class Replayer: Sendable {
     }
 
     private func perform(_ step: ReplayStep, _ worker: WorkerProcess) -> Bool {
+        awaitWatchers(of: step)
         let end = MonotonicClock.after(milliseconds: Self.announcedPatience)
         var attempts = 0
         while attempts < Self.attempts {
@@ -223,11 +227,24 @@ final class Replayer: Sendable {
             }
             state.withLock { $0.isFound = false }
             guard let answer = ask(call, worker) else { return false }
-            guard Self.misled.contains(answer) else { return true }
+            guard Self.misled.contains(answer) else {
+                if step.makesFolder {
+                    let end = MonotonicClock.after(milliseconds: FreshFolders.moment)
+                    state.withLock { $0.fresh.add(step.node.item, until: end) }
+                }
+                return true
+            }
             forgetNames(of: step)
             attempts += 1
         }
         return true
+    }
+
+    /// Who was told of the folder just now comes to watch it.
+    private func awaitWatchers(of step: ReplayStep) {
+        let end = state.withLock { $0.fresh.take(step.places.map(\.parent)) }
+        guard let end else { return }
+        let _: Bool? = state.wait(until: end) { $0.ended ? true : nil }
     }
 
     /// Waits until another change than the `arrived` first ones has its steps here; false if none is

@@ -181,6 +181,39 @@ struct ReplayTests {
         }
     }
 
+    @Test func `an import is told in the folders that it makes as a copy is on a disk`() throws {
+        try withVolume(.passthrough) { volume in
+            let base = try #require(volume.container).base + "/home"
+            let (source, disk) = (base + "/source", base + "/disk")
+            let agent = try volume.agent()
+            let folders = "one one/two one/two/three other"
+            agent.shell(
+                """
+                mkdir -p \(source) \(disk) in; cd \(source); mkdir \(folders)
+                for d in \(folders); do echo $d > $d/a; : > $d/b; ln -s a $d/link; done
+                """)
+            let plain = try Transcript(volume, disk)
+            // A copy that leaves who watches the time to follow it.
+            agent.shell(
+                """
+                cd \(source)
+                for d in \(folders); do
+                    mkdir \(disk)/$d; sleep 0.3; cp -P $d/a $d/b $d/link \(disk)/$d; sleep 0.1
+                done
+                """)
+            let expected = plain.events()
+            plain.end()
+            let mounted = try Transcript(volume, volume.directory + "/in")
+            try volume.shapeedit("import", "--promise", source, "@in")
+            let told = mounted.events()
+            mounted.end()
+            #expect(expected.count == 16)
+            for path in Set(expected.keys).union(told.keys) {
+                #expect(told[path] == expected[path], "\(path)")
+            }
+        }
+    }
+
     @Test func `too many changes are told by their folder`() throws {
         try withVolume(.passthrough) { volume in
             let source = try #require(volume.container).base + "/home/source"
