@@ -115,9 +115,11 @@ final class GrantedReplay: Sendable {
         // By their names the kernel has told of them.
         for id in own { tellFormer(of: id, in: owner, isThere: true) }
         if steps.isEmpty { return }
-        let isKnown = granted.knowsFolder(of: owner)
-        // Nobody watches what the kernel does not know; the root it always does.
-        replayer.add(granted: steps.filter { isKnown || $0.document == nil })
+        // Nobody watches what the kernel does not know; but the root it does, and so it does a folder that it
+        // is told of.
+        if granted.knowsFolder(of: owner) || steps.contains(where: { $0.document == nil }) {
+            replayer.add(granted: steps)
+        }
     }
 
     /// An owner does not answer. Its folder is there, and empty; it is compared with what it grants when

@@ -202,6 +202,9 @@ final class Replayer: Sendable {
             state.withLock { $0.granted = step }
             defer { state.withLock { $0.granted = nil } }
             guard ask(step.call, worker) != nil else { return false }
+            if step.document == nil {
+                pause(until: MonotonicClock.after(milliseconds: FreshFolders.moment))
+            }
             volume.grantedResults?.replay?.tellFormer(step)
             return true
         case .step(let step):
@@ -243,7 +246,10 @@ final class Replayer: Sendable {
     /// Who was told of the folder just now comes to watch it.
     private func awaitWatchers(of step: ReplayStep) {
         let end = state.withLock { $0.fresh.take(step.places.map(\.parent)) }
-        guard let end else { return }
+        if let end { pause(until: end) }
+    }
+
+    private func pause(until end: UInt64) {
         let _: Bool? = state.wait(until: end) { $0.ended ? true : nil }
     }
 

@@ -99,6 +99,22 @@ struct GrantedWatchTests {
         }
     }
 
+    @Test(.enabled(if: isInstalled("inotifywait"), "needs inotifywait"))
+    func `who watches all is told of what an owner grants first, with its folder`() throws {
+        try withOwnerAndApp(.passthrough) { both in
+            try both.owner.agent().store("b.txt", "b")
+            let watched = try Transcript(both.owner, both.app.mountPoint)
+            // All owners have been asked once.
+            sleep(2)
+            try both.run("grant", "a.txt", "--to", "notes")
+            try both.run("grant", "b.txt", "--to", "notes", "--write")
+            let told = watched.events(until: "/in test CREATE,ISDIR", "/b.txt CREATE")
+            watched.end()
+            #expect(told["in test"] == ["CREATE,ISDIR"])
+            #expect(told["in test/a.txt"] == ["CREATE"] && told["in test/b.txt"] == ["CREATE"])
+        }
+    }
+
     @Test func `documents of an owner that is mounted later are told`() throws {
         try withOwnerAndApp(.passthrough) { both in
             try both.run("grant", "a.txt", "--to", "notes")
