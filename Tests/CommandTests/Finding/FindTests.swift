@@ -41,6 +41,19 @@ struct FindTests {
             let stars = String(repeating: "*", count: 5_000)
             #expect(try Self.found(desk, "--name", "b" + stars + "t") == ["b.txt"])
             #expect(try Self.found(desk, "--days", "2") == [all[0], all[2], all[3]])
+            try desk.shell("touch -d '2020-05-01 12:00' d*/f/c.txt")
+            #expect(try Self.found(desk, "--before", "2020-05-01T12:01") == [all[3]])
+            #expect(try Self.found(desk, "--before", "2020-05-01 12:00") == [])
+            #expect(
+                try Self.found(desk, "--after", "2020-05-01T12:00", "--before", "2020-05-02")
+                    == [all[3]])
+            #expect(try Self.found(desk, "--after", "2020-05-02") == Array(all[..<3]))
+            #expect(
+                try Self.found(desk, "--after", "2020-01-01", "--days", "2") == [all[0], all[2]])
+            try desk.shell("touch d*/f/c.txt")
+            #expect(try Self.found(desk, "--local") == all)
+            try desk.fail(64, "find", "--local", "--promises")
+            try desk.fail(64, "find", "--before", "soon")
             #expect(try Self.found(desk, "--kind", "folders") == ["d e", "d e/f"])
             #expect(try Self.found(desk, "--promises") == [])
             #expect(

@@ -42,8 +42,16 @@ struct FindCommand: ParsableCommand {
     var maxSize: ByteSize?
     @Option(help: "Changed at most so many days ago.")
     var days: Double?
+    @Option(
+        help: ArgumentHelp(
+            "Changed since then: 2026-12-24 or 2026-12-24T18:00.", valueName: "time"))
+    var after: Moment?
+    @Option(help: ArgumentHelp("Changed before that.", valueName: "time"))
+    var before: Moment?
     @Flag(help: "Only what is in the store alone.")
     var promises = false
+    @Flag(help: "Only what is here.")
+    var local = false
     @Flag(help: "Hidden documents, and those in hidden folders, too.")
     var hidden = false
     @Option(help: "path, name, size, modified, type or title.")
@@ -71,6 +79,7 @@ struct FindCommand: ParsableCommand {
         if let days, !(0...1_000_000).contains(days) {
             throw ValidationError("--days \(days): 0 to 1000000")
         }
+        if promises, local { throw ValidationError("--promises are not --local") }
         if watch, endsWithZero { throw ValidationError("--watch has lines, not zero bytes") }
         for name in [save, forget] {
             guard let name else { continue }
@@ -101,8 +110,10 @@ struct FindCommand: ParsableCommand {
         query.folder = path
         query.kind = kind
         (query.smallest, query.largest) = (minSize?.bytes, maxSize?.bytes)
-        if let days { query.oldest = WallClock.now.seconds - Int64(days * 86_400) }
-        if promises { query.isPromise = true }
+        let sinceDays = days.map { WallClock.now.seconds - Int64($0 * 86_400) }
+        query.oldest = [sinceDays, after?.seconds].compactMap { $0 }.max()
+        query.newest = before.map { $0.seconds - 1 }
+        if promises || local { query.isPromise = promises }
         query.hidden = hidden
         (query.order, query.isReversed, query.limit) = (sort, reverse, limit)
         query.titled = json && save == nil
