@@ -83,7 +83,7 @@ struct FileClaim: ~Copyable {
     /// Has what the document is now kept as a version of its own, however soon something else takes
     /// its place: the mount takes saves in quick succession for one. Nothing outside mounts.
     func keepVersion() throws(Errno) {
-        if isCoordinated { try file.setAttribute("user.shapeedit.apart", Array("current".utf8)) }
+        if isCoordinated { try file.instruct("user.shapeedit.apart", "current") }
     }
 
     /// Has the claim that this process runs under go on with a file that takes the document's place.

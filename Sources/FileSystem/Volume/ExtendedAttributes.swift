@@ -115,12 +115,8 @@ extension Volume {
                 try setVersionMark(mark, node, version, text, caller)
                 return []
             }
-            if key == "apart" {
-                try keepApart(node, text, caller)
-                return []
-            }
-            if key == "draft" {
-                try setDraft(node, text, caller)
+            if key == "apart" || key == "draft" {
+                try follow(key, text, node, caller)
                 return []
             }
             if key == "bookmark" {
@@ -139,6 +135,22 @@ extension Volume {
         }
         try checkSettable(name, caller)
         return try keep(node, name, value, flags: flags, caller)
+    }
+
+    /// Does what an instruction for a document says. With ` quietly` behind it this throws EINPROGRESS when it
+    /// is done: a success would have the kernel tell all who watch the document that its attributes are others.
+    private func follow(
+        _ key: String, _ text: String, _ node: NodeNumber, _ caller: Caller
+    ) throws(Errno) {
+        let quietly = " quietly"
+        let isQuiet = text.hasSuffix(quietly)
+        let word = isQuiet ? String(text.dropLast(quietly.count)) : text
+        if key == "apart" {
+            try keepApart(node, word, caller)
+        } else {
+            try setDraft(node, word, caller)
+        }
+        if isQuiet { throw Errno(EINPROGRESS) }
     }
 
     /// Puts an attribute among those that last.

@@ -11,9 +11,9 @@ package enum MountDraft {
     package static func write(
         _ file: borrowing OwnedDescriptor, _ body: (_ isDraft: Bool) throws(Errno) -> Void
     ) throws(Errno) {
-        let isDraft: Void? = try? file.setAttribute(name, Array("begin".utf8))
+        let isDraft: Void? = try? file.instruct(name, "begin")
         try body(isDraft != nil)
-        if isDraft != nil { try file.setAttribute(name, Array("end".utf8)) }
+        if isDraft != nil { try file.instruct(name, "end") }
     }
 
     private static let name = "user.shapeedit.draft"

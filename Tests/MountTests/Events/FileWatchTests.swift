@@ -143,4 +143,26 @@ import Testing
             try volume.remount()
         }
     }
+
+    @Test(.enabled(if: isInstalled("inotifywait"), "needs inotifywait"))
+    func `what a command writes into a document is told as what is written on a disk`() throws {
+        // Nothing is told but what the kernel tells of the commands' calls.
+        try withVolume(.passthrough, options: ["no_replay"]) { volume in
+            let agent = try volume.agent()
+            agent.shell("echo one > a.txt; sleep 2.5; echo two > a.txt")
+            try volume.shapeedit("new", "@l.list")
+            let mounted = try Transcript(volume, volume.directory)
+            try volume.shapeedit("restore", "@a.txt")
+            try volume.shapeedit("list", "add", "@l.list", "milk")
+            let told = mounted.events(until: "/a.txt CLOSE_WRITE", "/l.list CLOSE_WRITE")
+            mounted.end()
+            #expect(agent.content("a.txt") == "one\n")
+            for name in ["a.txt", "l.list"] {
+                let events = (told[name] ?? []).reduce(into: [String]()) { events, event in
+                    if events.last != event { events.append(event) }
+                }
+                #expect(events == ["OPEN", "MODIFY", "CLOSE_WRITE,CLOSE"], "\(name)")
+            }
+        }
+    }
 }
