@@ -50,7 +50,11 @@ package struct Gathering {
     }
 
     /// Looks at some names more; says whether there are others left.
-    package mutating func step(_ index: MemoryIndex) -> Bool {
+    ///
+    /// - Parameter arrived: contents that are here though the index does not say so yet.
+    package mutating func step(
+        _ index: MemoryIndex, arrived: [NodeNumber: ContentHash] = [:]
+    ) -> Bool {
         var count = 0
         while count < Self.step, let directory = open.popLast() {
             let position = index.find(directory.item)
@@ -58,7 +62,7 @@ package struct Gathering {
             if position == 0 { continue }
             var name = index.child(of: position, after: directory.cursor)
             while name != 0 {
-                look(at: name, in: directory.path, index)
+                look(at: name, in: directory.path, index, arrived)
                 count += 1
                 if count == Self.step {
                     open.append((directory.item, directory.path, index.cursor(name)))
@@ -71,7 +75,8 @@ package struct Gathering {
     }
 
     private mutating func look(
-        at name: MemoryIndex.Position, in folder: String, _ index: MemoryIndex
+        at name: MemoryIndex.Position, in folder: String, _ index: MemoryIndex,
+        _ arrived: [NodeNumber: ContentHash]
     ) {
         let bytes = index.nameBytes(name)
         if !query.hidden, bytes.first == UInt8(ascii: ".") { return }
@@ -80,7 +85,7 @@ package struct Gathering {
         if record.pointee.isDirectory {
             open.append((item, folder + String(path: bytes) + "/", 0))
         }
-        let facts = Selection.Facts(record)
+        let facts = Selection.Facts(record, arrived)
         if let items = knowledge.items, !items.contains(item) { return }
         let document = DocumentID(rawValue: record.pointee.document)
         if let documents = knowledge.documents, !documents.contains(document) { return }
@@ -95,12 +100,16 @@ package struct Gathering {
 }
 
 extension Selection.Facts {
-    package init(_ record: UnsafeMutablePointer<ItemRecord>) {
+    /// - Parameter arrived: see ``Gathering/step(_:arrived:)``.
+    package init(
+        _ record: UnsafeMutablePointer<ItemRecord>, _ arrived: [NodeNumber: ContentHash]
+    ) {
         let isRegular = record.pointee.isRegular
         self.init(
             isRegular: isRegular, isFolder: record.pointee.isDirectory,
             size: isRegular || record.pointee.isSymlink ? record.pointee.size : 0,
             modified: Timestamp(rawValue: record.pointee.modified),
-            isPromise: isRegular && record.pointee.place == .promised)
+            isPromise: isRegular && record.pointee.place.isAway
+                && arrived[record.pointee.node] == nil)
     }
 }

@@ -23,7 +23,10 @@ package struct ItemView: Sendable {
     /// The value of its attribute (``ItemTags``).
     private(set) var tags: [UInt8]?
 
-    package init(_ item: ItemNumber, _ index: MemoryIndex) {
+    /// - Parameter arrived: see ``Gathering/step(_:arrived:)``.
+    package init(
+        _ item: ItemNumber, _ index: MemoryIndex, arrived: [NodeNumber: ContentHash] = [:]
+    ) {
         self.item = item
         let position = index.find(item)
         guard position != 0 else {
@@ -35,7 +38,7 @@ package struct ItemView: Sendable {
         }
         let record = index[item: position]
         document = DocumentID(rawValue: record.pointee.document)
-        facts = Selection.Facts(record)
+        facts = Selection.Facts(record, arrived)
         tags = index.attributes[position]?[ItemTags.attribute]
         var name = record.pointee.firstName
         while name != 0 {

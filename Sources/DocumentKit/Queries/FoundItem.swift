@@ -17,7 +17,7 @@ public struct FoundItem: Hashable, Sendable {
     public var size: Int
     /// The last change, UTC to the nanosecond: `2026-11-21T19:45:52.123456789Z`. In order as text.
     public var modified: String
-    /// The content is only in the store.
+    /// A promise: the content is only in the store, or where it was imported from.
     public var isPromise: Bool
     /// What it is called apart from its name; `nil` if it has no title, or the query
     /// neither needs titles nor wants them told (`Query.titled`).

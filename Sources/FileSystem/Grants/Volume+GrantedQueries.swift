@@ -40,7 +40,7 @@ extension VolumeState {
             knowledge.documents?.contains(document) ?? true
         else { return nil }
         let record = index[item: position]
-        let facts = Selection.Facts(record)
+        let facts = Selection.Facts(record, arrived)
         guard bytes.withUnsafeBytes({ selection.accepts($0, facts) }) else { return nil }
         return GrantedAnswer.Row(
             document: document, version: NodeNumber(number(position), record.pointee.ordinal),

@@ -229,6 +229,7 @@ extension Volume {
         reasons.forget(nodes)
         keeper.arrived()
         noteArrival(blob.size)
+        liveQueries?.stir()
         refresh(Array(nodes)) {}
     }
 

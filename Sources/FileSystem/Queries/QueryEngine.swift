@@ -37,6 +37,8 @@ struct QueryEngine {
     private var subscription: ChangeFeed.Subscription?
     /// Items that have changed.
     private var dirty: Set<ItemNumber> = []
+    /// What has come and was looked at, of what is not recorded yet.
+    private var arrived: Set<NodeNumber> = []
     /// Items that were renamed: what is below them has other paths.
     private var renamed: Set<ItemNumber> = []
     /// Changes were lost: everything is to be looked at.
@@ -154,6 +156,7 @@ struct QueryEngine {
         if live.isEmpty { return false }
         followWords()
         followGranted()
+        followArrivals()
         spread()
         // Those of other containers are none of the volume's.
         let items = Array(dirty.filter { !GrantedResults.has($0) })
@@ -163,7 +166,7 @@ struct QueryEngine {
         for start in stride(from: 0, to: items.count, by: Self.step) {
             let part = items[start..<min(start + Self.step, items.count)]
             let views = volume.state.withLock { state in
-                part.map { ItemView($0, state.index) }
+                part.map { ItemView($0, state.index, arrived: state.arrived) }
             }
             for live in live { live.changes += live.query.changes(views) }
         }
@@ -175,6 +178,14 @@ struct QueryEngine {
             if !batch.difference.isEmpty { live.follower.take(.changed(batch)) }
         }
         return true
+    }
+
+    /// What has come from the store is no promise from then on, and not only when it is on the disk, as the
+    /// change says that tells of it.
+    private mutating func followArrivals() {
+        let now = volume.state.withLock { $0.arrived }
+        for node in now.keys where !arrived.contains(node) { dirty.insert(node.item) }
+        arrived = Set(now.keys)
     }
 
     /// Finds what else has changed with what was renamed or lost.

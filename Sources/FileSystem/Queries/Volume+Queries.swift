@@ -51,7 +51,7 @@ extension Volume {
         let (start, exists) = state.withLock { (log.head, gathering.begin($0.index)) }
         let granted = grantedResults?.found(query)
         guard exists || granted?.isOwners == true else { throw Errno(ENOENT) }
-        while state.withLock({ gathering.step($0.index) }) {}
+        while state.withLock({ gathering.step($0.index, arrived: $0.arrived) }) {}
         let others = granted?.found ?? []
         return Gathered(
             found: gathering.found + others, granted: others, start: start, knowledge: knowledge,

@@ -50,7 +50,7 @@ public struct Query: Hashable, Sendable, CustomStringConvertible {
     public var newest: Int64?
     /// The last change at least so late: seconds since 1970, inclusive.
     public var oldest: Int64?
-    /// Whether the content is only in the store.
+    /// Whether the content is only in the store, or where it was imported from.
     public var isPromise: Bool?
     /// Hidden names and what is in hidden folders count too; names of temporary files never do.
     public var hidden = false

@@ -48,9 +48,9 @@ struct FindCommand: ParsableCommand {
     var after: Moment?
     @Option(help: ArgumentHelp("Changed before that.", valueName: "time"))
     var before: Moment?
-    @Flag(help: "Only what is in the store alone.")
+    @Flag(help: "Only promises: what is in the store or at its source alone.")
     var promises = false
-    @Flag(help: "Only what is here.")
+    @Flag(help: "Only what is here, no promises.")
     var local = false
     @Flag(help: "Hidden documents, and those in hidden folders, too.")
     var hidden = false
