@@ -3,8 +3,8 @@ internal import Model
 /// Folders that watchers were told of a moment ago. Who watches all that is below a folder has to look at
 /// a new one before he watches that, too, and would not be told of what is told of it sooner. Pure.
 struct FreshFolders: Sendable {
-    /// How long that may take, in milliseconds.
-    static let moment: UInt64 = 30
+    /// How long that may take, in milliseconds, and where another mount has to be asked for what is in it.
+    static let moment: (own: UInt64, granted: UInt64) = (50, 300)
     /// How many are waited for, and how many are remembered, until there is nothing to tell for a while: the
     /// rest is not to be told much later for it.
     private static let most = (waits: 100, folders: 4_096)

@@ -203,7 +203,7 @@ final class Replayer: Sendable {
             defer { state.withLock { $0.granted = nil } }
             guard ask(step.call, worker) != nil else { return false }
             if step.document == nil {
-                pause(until: MonotonicClock.after(milliseconds: FreshFolders.moment))
+                pause(until: MonotonicClock.after(milliseconds: FreshFolders.moment.granted))
             }
             volume.grantedResults?.replay?.tellFormer(step)
             return true
@@ -232,7 +232,7 @@ final class Replayer: Sendable {
             guard let answer = ask(call, worker) else { return false }
             guard Self.misled.contains(answer) else {
                 if step.makesFolder {
-                    let end = MonotonicClock.after(milliseconds: FreshFolders.moment)
+                    let end = MonotonicClock.after(milliseconds: FreshFolders.moment.own)
                     state.withLock { $0.fresh.add(step.node.item, until: end) }
                 }
                 return true
