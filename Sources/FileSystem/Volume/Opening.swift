@@ -62,7 +62,14 @@ extension Volume {
             case .serve(let session, let names):
                 noteOpened(node, flags, caller)
                 let opened = try serve(node, session, flags, process, caller)
-                if !writes { return reply(.success(opened)) }
+                if !writes {
+                    let isUnseen = noteAccess(node, flags) && opened.handle.isCached
+                    if !isUnseen { return reply(.success(opened)) }
+                    return notifier.post { [self] in
+                        channel?.invalidate(node: node.rawValue, pages: false)
+                        reply(.success(opened))
+                    }
+                }
                 // A LOOKUP may have begun the session, of somebody who was sent round and whose name
                 // leads to another item by now; it cannot wait for this.
                 forget(names: names, of: node.item) { [self] in
@@ -198,7 +205,6 @@ extension Volume {
                 throw error
             }
         }
-        noteAccess(node, flags)
         return try grant(node, session, flags, process)
     }
 

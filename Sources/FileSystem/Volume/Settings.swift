@@ -255,11 +255,15 @@ extension Volume {
     }
 
     /// Takes note of a read as relatime does: at most once a day, or after a change.
-    func noteAccess(_ node: NodeNumber, _ flags: Int32) {
-        if flags & OwnedDescriptor.noAccessTime != 0 || noAccessTimes { return }
-        state.withLock { state in
+    ///
+    /// - Returns: whether the kernel may not see that there is another time of access now. It asks for it
+    ///   after a read that it has not served from its pages, as is the first one of a version that is small.
+    @discardableResult
+    func noteAccess(_ node: NodeNumber, _ flags: Int32) -> Bool {
+        if flags & OwnedDescriptor.noAccessTime != 0 || noAccessTimes { return false }
+        return state.withLock { state in
             let position = state.index.find(node.item)
-            if position == 0 { return }
+            if position == 0 { return false }
             let record = state.index[item: position]
             let accessed = record.pointee.accessed
             let now = VolumeState.now()
@@ -267,8 +271,8 @@ extension Volume {
             guard
                 accessed <= record.pointee.modified || accessed <= record.pointee.changed
                     || now.secondsSince(Timestamp(rawValue: accessed)) >= day
-            else { return }
-            if now.rawValue == accessed { return }
+            else { return false }
+            if now.rawValue == accessed { return false }
             // Later than what made it old, or the next read in the same tick would count again. But nobody
             // reads in the future, where a time of modification may have been set.
             let latest = Timestamp(
@@ -277,6 +281,8 @@ extension Volume {
             record.pointee.accessed = (isOfThisTick ? max(now, latest.successor) : now).rawValue
             state.accessed.insert(position)
             record.pointee.flags.insert(.accessPending)
+            return record.pointee.changed > record.pointee.modified
+                || record.pointee.size > Self.smallRead
         }
     }
 }

@@ -348,45 +348,4 @@ import Testing
             #expect(agent.status("file").modified == before.modified)
         }
     }
-
-    @Test(arguments: DataPath.posixOfAllUsers)
-    func `access times follow relatime`(_ dataPath: DataPath) throws {
-        try withVolume(dataPath) { volume in
-            let agent = try volume.agent()
-            agent.store("file", "content")
-            // Older than the modification: the next read sets it.
-            agent.setTimes(
-                "file", accessed: .at(seconds: 1_000_000_000, nanoseconds: 0),
-                modified: .at(seconds: 1_000_000_001, nanoseconds: 0))
-            let start = nanosecondsNow() - 50_000_000
-            _ = agent.content("file")
-            let first = agent.status("file")
-            #expect(first.accessed > start)
-            // Now it is younger, and not a day old: the next reads do not.
-            letTimePass()
-            _ = agent.content("file")
-            #expect(agent.status("file").accessed == first.accessed)
-            // What was changed in the future is not read there.
-            agent.store("future", "content")
-            agent.setTimes(
-                "future", accessed: .at(seconds: 1_000_000_000, nanoseconds: 0),
-                modified: .at(seconds: 4_000_000_000, nanoseconds: 0))
-            _ = agent.content("future")
-            let read = agent.status("future").accessed
-            #expect(read > start && read < start + 600_000_000_000)
-            // Never by O_NOATIME.
-            agent.setTimes(
-                "file", accessed: .at(seconds: 1_000_000_000, nanoseconds: 0), modified: .now)
-            let file = agent.open("file", O_RDONLY | O_NOATIME)
-            agent.read(file)
-            agent.close(file)
-            #expect(agent.status("file").accessed == 1_000_000_000_000_000_000)
-            // Directories are read by listing, links by following.
-            agent.makeDirectory("dir")
-            agent.setTimes(
-                "dir", accessed: .at(seconds: 1000, nanoseconds: 0), modified: .now)
-            _ = agent.names("dir")
-            #expect(agent.status("dir").accessed > start)
-        }
-    }
 }
