@@ -9,6 +9,7 @@ internal import SystemCalls
 /// durable           until when everything that was published is known to be on the disk
 /// lock              held (flock) by the process that has the container open
 /// catalog.sqlite    the catalog, with SQLite's -wal and -shm beside it
+/// catalog.sum       what the catalog's file was when the container was closed
 /// texts.sqlite      the words of documents, for searching; can be made again
 /// journal/          mutations that SQLite may not have yet
 /// staging/          contents being written, and published ones that are not sealed yet, by node
@@ -43,6 +44,7 @@ package struct ContainerFolder: Sendable {
     }
 
     package var catalog: String { path + "/catalog.sqlite" }
+    package var catalogSum: String { path + "/catalog.sum" }
     package var texts: String { path + "/texts.sqlite" }
     package var durable: String { path + "/durable" }
     package var reserve: String { path + "/reserve" }
@@ -65,7 +67,8 @@ package struct ContainerFolder: Sendable {
     /// All names that there can be in the folder.
     package static let names: Set<String> = [
         "lock", "durable", "reserve", "catalog.sqlite", "catalog.sqlite-wal", "catalog.sqlite-shm",
-        "journal", "staging", "packs", "spare", "blobs", "digests", "incoming", "pictures",
+        "catalog.sum", "journal", "staging", "packs", "spare", "blobs", "digests", "incoming",
+        "pictures",
         "drawing", "scratch", "lost",
         "texts.sqlite", "texts.sqlite-wal", "texts.sqlite-shm",
         "store-owner", "store-owner.new", "store-unneeded", "store-unneeded.new",

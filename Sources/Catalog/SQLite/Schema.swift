@@ -17,6 +17,8 @@ enum Schema {
                 for sql in migration { try connection.execute(sql) }
                 try connection.execute("PRAGMA application_id = \(applicationID)")
                 try connection.execute("PRAGMA user_version = \(index + 1)")
+                // What the file was when it was closed tells nothing any more.
+                if index > 0 { try connection.execute("DELETE FROM meta WHERE key = 'closing'") }
             }
         }
     }

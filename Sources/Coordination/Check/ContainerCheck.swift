@@ -57,6 +57,8 @@ package struct ContainerCheck {
         try requireCatalog(folder, name)
         let content = LocalContent(folder: folder)
         try content.makeRoomToOpen()
+        // Before SQLite opens the file, and perhaps brings it to a newer version.
+        let sum = CatalogSum(of: folder)
         let database: CatalogDatabase
         do throws(Failure) {
             database = try CatalogDatabase(path: folder.catalog, create: false)
@@ -77,7 +79,20 @@ package struct ContainerCheck {
             inStore = try database.meta(Container.storeKey).map(stored) ?? [:]
         } catch {}
         var check = ContainerCheck(database, content, stored: inStore)
+        let counted = sum.flatMap { $0.counts(in: database) ? $0 : nil }
         try check.run()
+        guard let counted else { return check.report }
+        if !counted.isKept, check.report.findings.isEmpty {
+            check.find(
+                "catalog.sqlite has other bytes than when the container was closed, though nothing in it "
+                    + "contradicts the rest: a name, a time or the like may not be what it was. Put a backup "
+                    + "of it back, or mount the container to go on with it as it is",
+                repaired: false)
+        } else if counted.isKept || check.report.findings.allSatisfy(\.repaired) {
+            // What the check has written itself is no damage.
+            database.close()
+            CatalogSum.note(folder, closing: counted.closing)
+        }
         return check.report
     }
 

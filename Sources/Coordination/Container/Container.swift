@@ -186,6 +186,7 @@ package final class Container: @unchecked Sendable {
         let bookmarks = Bookmarks(
             try database.bookmarks(), key: try BookmarkKey.load(database))
         try database.setMeta("clean", "0")
+        try database.setMeta(CatalogSum.key, nil)
         try database.setMeta("boot", Boot(of: folder).text)
         try database.checkpoint()
         if let report { try Recovery.removeUnneeded(report, database, content) }
@@ -328,14 +329,17 @@ package final class Container: @unchecked Sendable {
         let isFinished = !isUnfinished.load(ordering: .acquiring)
         let isWhole =
             isFinished && log.problem == nil && isSettled.load(ordering: .acquiring)
+        let closing = String(UInt64.random(in: 0...UInt64.max), radix: 16)
         reader.withLock { reader in
             if isWhole {
+                try? reader.setMeta(CatalogSum.key, closing)
                 try? reader.setMeta("clean", "1")
                 try? reader.checkpoint()
             }
             reader.close()
         }
         log.releaseRoom()
+        if isWhole { CatalogSum.note(folder, closing: closing) }
         content.holdReserve()
         lock.release(finished: isFinished)
     }
