@@ -14,7 +14,11 @@ import Testing
             defer { _ = try? desk.shell("\(program) unmount mount") }
             let files = try desk.shell("find mount -type f").split(separator: "\n").map(String.init)
             let documents = files.filter { !$0.hasSuffix(".md") }
-            #expect(documents.count >= 6 && files.count > documents.count, "\(files)")
+            #expect(files.count > documents.count, "\(files)")
+            for kind in ["shape", "shapeFile", "slide", "list"] {
+                let ofKind = documents.filter { $0.hasSuffix(".\(kind)") }
+                #expect(ofKind.count >= 2, "\(kind): \(ofKind)")
+            }
             let result = try desk.shapeedit(["validate"] + documents)
             #expect(result.status == 0, "\(result)")
             for document in documents {

@@ -9,7 +9,9 @@ enum Samples {
         [
             ("", "Welcome.md", Array(TextSamples.welcome.utf8)),
             ("Shapes", "Snowman.shape", Array(TextSamples.snowman.utf8)),
+            ("Shapes", "Table.shape", Array(TextSamples.table.utf8)),
             ("Shapes", "Ring.shapeFile", bytes(BinarySamples.ring)),
+            ("Shapes", "Tent.shapeFile", bytes(BinarySamples.tent)),
             ("Slides", "House.slide", Array(TextSamples.house.utf8)),
             ("Slides", "Three steps.slide", Array(TextSamples.steps.utf8)),
             ("Lists", "Groceries.list", bytes(BinarySamples.groceries)),

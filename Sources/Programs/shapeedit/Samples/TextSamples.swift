@@ -35,6 +35,26 @@ enum TextSamples {
 
         """
 
+    static let table = """
+        {
+          "version": 1,
+          "title": "Table",
+          "background": "#f4efe6",
+          "camera": {"position": [2.5, 2.2, 4.5], "target": [0, 0.7, 0], "fieldOfView": 50},
+          "nodes": [
+            {"name": "Top", "type": "cylinder", "radius": 1.2, "height": 0.12, "position": [0, 1, 0],
+             "color": "#a8703d"},
+            {"name": "Foot", "type": "cylinder", "radius": 0.12, "height": 0.9, "position": [0, 0.5, 0],
+             "color": "#7b5b3a"},
+            {"name": "Stand", "type": "cylinder", "radius": 0.55, "height": 0.08,
+             "position": [0, 0.04, 0], "color": "#7b5b3a"},
+            {"name": "Apple", "type": "sphere", "radius": 0.2, "position": [0.4, 1.26, 0.2],
+             "color": "#c0392b"}
+          ]
+        }
+
+        """
+
     static let house = """
         {
           "title": "House",
