@@ -62,14 +62,28 @@ extension ContainerCheck {
                 findForeign("pictures/" + shelf)
                 continue
             }
-            for name in listing(path)
-            where PictureFolder.node(shelf: shelf, name: name) == nil
-                && !PictureFolder.isUnfinished(shelf: shelf, name: name)
-                || kind(of: path + "/" + name) != S_IFREG
-            {
-                findForeign("pictures/\(shelf)/\(name)")
+            for name in listing(path) {
+                let node = PictureFolder.node(shelf: shelf, name: name)
+                if node == nil && !PictureFolder.isUnfinished(shelf: shelf, name: name)
+                    || kind(of: path + "/" + name) != S_IFREG
+                {
+                    findForeign("pictures/\(shelf)/\(name)")
+                } else if let node {
+                    checkPicture(node)
+                }
             }
         }
+    }
+
+    /// Pictures are not brought to the disk as they are made: only where the container was closed is one that
+    /// is not as it was written damage. It is drawn again.
+    private mutating func checkPicture(_ node: NodeNumber) {
+        let folder = PictureFolder(path: content.folder.pictures)
+        guard wasClosed, folder.isDamaged(node) else { return }
+        folder.remove(node)
+        find(
+            "\(path(node.item)), version \(node.ordinal): its picture was damaged; it is drawn again",
+            repaired: true)
     }
 
     /// A crash leaves pictures that are not whole or whose versions are gone: no damage either.

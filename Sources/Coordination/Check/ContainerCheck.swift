@@ -32,6 +32,9 @@ package struct ContainerCheck {
     /// Current versions that are told in two ways of which neither is known to be wrong.
     var undecided: Set<NodeNumber> = []
 
+    /// The container had been closed, and nothing had to be recovered.
+    private(set) var wasClosed = false
+
     /// A name of an item.
     struct Name {
         var parent: ItemNumber
@@ -135,6 +138,7 @@ package struct ContainerCheck {
         }
         if !report.findings.isEmpty { try database.closeChangeLogGaps() }
         let recovered = try recover()
+        wasClosed = recovered == nil
         try load()
         if let recovered, recovered.lacksJournal {
             find(

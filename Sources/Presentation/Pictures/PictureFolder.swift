@@ -1,6 +1,7 @@
 internal import Glibc
 package import Model
 internal import SystemCalls
+internal import Thumbnailing
 
 /// The files of pictures below a container's folder: `pictures/<2 digits>/<node>`.
 ///
@@ -86,6 +87,13 @@ package struct PictureFolder: Sendable {
             Timestamp(
                 seconds: Int64(status.st_mtim.tv_sec), nanoseconds: Int64(status.st_mtim.tv_nsec))
         )
+    }
+
+    /// Whether a version's file is there whole and has a picture that is not as it was written. Reads all
+    /// of it.
+    package func isDamaged(_ node: NodeNumber) -> Bool {
+        guard let bytes = read(node), let file = PictureFile(bytes) else { return false }
+        return file.places.values.contains { PNGFile(Array(bytes[$0])) == nil }
     }
 
     /// The whole file; nil if it is missing.
