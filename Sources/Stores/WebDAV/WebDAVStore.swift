@@ -4,7 +4,7 @@ internal import SystemCalls
 /// Blobs in a collection of a WebDAV server: `ab/<hash>`.
 ///
 /// Servers differ in what they make of conditions, so nothing depends on them: a blob is put under a
-/// name of its own in `incoming/` and moved to its place.
+/// name of its own in `incoming/`, got back and compared, and moved to its place.
 package final class WebDAVStore: ContentStore {
     /// A blob larger than this is looked for before it is sent.
     private static let askLimit: Int64 = 256 << 10
@@ -60,6 +60,7 @@ package final class WebDAVStore: ContentStore {
         let temporary = transport.url("\(path)/incoming/\(blob.hash).\(nextSerial())")
         do throws(StoreError) {
             try upload(blob, source, to: temporary, call)
+            try compare(temporary, blob, call)
             try settle(temporary, blob, call)
         } catch {
             // Also after a cancellation, which must not stop this one request.
@@ -87,6 +88,37 @@ package final class WebDAVStore: ContentStore {
                     "this is no content store: there is no collection incoming")
             }
             throw transport.answers.error(answer, "putting \(blob.hash)")
+        }
+    }
+
+    /// Gets back what was uploaded: there is no way to tell the server what bytes should have come.
+    ///
+    /// Once more if they are others, since the fault may lie on the way back.
+    private func compare(_ temporary: String, _ blob: Blob, _ call: StoreCall) throws(StoreError) {
+        // Its size is asked for anyway.
+        if blob.size == 0 { return }
+        do throws(StoreError) { try compareOnce(temporary, blob, call) } catch {
+            guard error.kind == .corrupt else { throw error }
+            try compareOnce(temporary, blob, call)
+        }
+    }
+
+    private func compareOnce(_ temporary: String, _ blob: Blob, _ call: StoreCall)
+        throws(StoreError)
+    {
+        let digest = RunningDigest(.sha256)
+        // Whoever follows the call has been told of all that was sent.
+        let quiet = StoreCall(cancellation: call.cancellation, urgency: call.urgency)
+        let receiver = BlobReceiver(
+            blob, blob.range, NoSink(), quiet, address: address, digest: digest)
+        let answer = try transport.send(HTTPRequest("GET", temporary), receiver: receiver, quiet)
+        guard answer.head.status == 200 else {
+            throw transport.answers.error(answer, "getting \(blob.hash) back")
+        }
+        try transport.answers.requireAll(receiver)
+        guard digest.finish() == blob.hash.bytes else {
+            throw StoreError(
+                .corrupt, at: address, "\(blob.hash) has been put, and came back with other bytes")
         }
     }
 
