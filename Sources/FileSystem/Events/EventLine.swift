@@ -30,8 +30,12 @@ enum EventLine {
 
     /// How far a content is that comes from the store.
     ///
-    /// - Parameter percent: `nil`: it does not come any more, and is not here.
-    static func progress(_ place: EventPlace, item: ItemNumber, percent: Int64?) -> String {
+    /// - Parameters:
+    ///   - size: of all of it, in bytes.
+    ///   - received: bytes that have come; `nil`: it does not come any more, and is not here.
+    static func progress(_ place: EventPlace, item: ItemNumber, size: Int64, received: Int64?)
+        -> String
+    {
         var fields: [(String, String)] = [
             ("time", PathText.quoted(VolumeState.now().exactText)),
             ("kind", PathText.quoted("progress")),
@@ -42,8 +46,10 @@ enum EventLine {
         }
         if let path = place.path { fields += PathText.members("path", path) }
         fields += [
-            ("state", PathText.quoted(percent == nil ? "promise" : "downloading")),
-            ("percent", String(percent ?? 0)),
+            ("state", PathText.quoted(received == nil ? "promise" : "downloading")),
+            ("bytes", String(size)), ("doneBytes", String(received ?? 0)),
+            // All of it is here when it has been verified, which a change tells.
+            ("percent", String(min((received ?? 0) * 100 / size, 99))),
         ]
         return line(fields)
     }

@@ -208,7 +208,7 @@ package final class VolumeEvents: Sendable {
     }
 
     /// How far a content is, as it was told last, and whose it is.
-    private typealias ToldProgress = (percent: Int64, node: NodeNumber)
+    private typealias ToldProgress = (received: Int64, size: Int64, node: NodeNumber)
 
     /// Lines about contents whose share that is here has changed, and about those that are not on their way
     /// any more and did not come: a change tells of those that did.
@@ -220,13 +220,13 @@ package final class VolumeEvents: Sendable {
         var now: [ContentHash: ToldProgress] = [:]
         for (blob, received, nodes) in active where blob.size > 0 {
             guard let node = told[blob.hash]?.node ?? nodes.first else { continue }
-            let percent = min(received * 100 / blob.size, 99)
-            now[blob.hash] = (percent, node)
-            if told[blob.hash]?.percent == percent { continue }
+            now[blob.hash] = (received, blob.size, node)
+            if told[blob.hash]?.received == received { continue }
             let place = volume.withLock { state in self.place(of: node.item, state) }
-            text += EventLine.progress(place, item: node.item, percent: percent)
+            text += EventLine.progress(
+                place, item: node.item, size: blob.size, received: received)
         }
-        for (hash, (_, node)) in told where now[hash] == nil {
+        for (hash, (_, size, node)) in told where now[hash] == nil {
             let left = volume.withLock { state -> EventPlace? in
                 let position = state.index.find(node.item)
                 guard position != 0,
@@ -235,7 +235,9 @@ package final class VolumeEvents: Sendable {
                 else { return nil }
                 return place(of: node.item, state)
             }
-            if let left { text += EventLine.progress(left, item: node.item, percent: nil) }
+            if let left {
+                text += EventLine.progress(left, item: node.item, size: size, received: nil)
+            }
         }
         told = now
         return Array(text.utf8)

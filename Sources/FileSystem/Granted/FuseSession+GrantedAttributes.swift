@@ -8,7 +8,8 @@ internal import SystemCalls
 extension FuseSession {
     /// What the app may read of the owner's own attributes, behind `user.shapeedit.`.
     private static let readable: Set<String> = [
-        "id", "state", "progress", "title", "thumbnail", "thumbnail.state", "type", "version",
+        "id", "state", "progress", "progress.bytes", "title", "thumbnail", "thumbnail.state",
+        "type", "version",
         "error",
         "container", "container.id",
     ]

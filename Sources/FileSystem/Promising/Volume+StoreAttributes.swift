@@ -11,16 +11,8 @@ extension Volume {
     func storeAttribute(_ node: NodeNumber, _ key: String) throws(Errno) -> String? {
         switch key {
         case "state": return try contentState(node)
-        case "progress":
-            switch try contentState(node) {
-            case "promise": return "0"
-            case "downloading":
-                guard let missing = missing(node) else { return "100" }
-                let (size, received) = (missing.blob.size, missing.received ?? 0)
-                return String(size == 0 ? 100 : min(received * 100 / size, 99))
-            case nil: return nil
-            default: return "100"
-            }
+        case "progress": return try progress(node).map { String($0.percent) }
+        case "progress.bytes": return try progress(node).map { String($0.bytes) }
         case "source": return sourceAddress(node.item)
         case "import": return importReport(node)
         case "error":
@@ -41,13 +33,32 @@ extension Volume {
         }
     }
 
+    /// How much of a content is here; `nil` of what is no file. 100 percent is what is local, and not the last
+    /// byte that has come.
+    private func progress(_ node: NodeNumber) throws(Errno) -> (percent: Int64, bytes: Int64)? {
+        switch try contentState(node) {
+        case nil: return nil
+        case "promise": return (0, 0)
+        case "downloading":
+            guard let missing = missing(node) else { fallthrough }
+            let (size, received) = (missing.blob.size, missing.received ?? 0)
+            return (size == 0 ? 100 : min(received * 100 / size, 99), received)
+        default: return (100, Int64(try attributes(node).status.st_size))
+        }
+    }
+
     /// promise, downloading, local, or dirty: has what is nowhere but here.
     private func contentState(_ node: NodeNumber) throws(Errno) -> String? {
         let found = try read { (state) throws(Errno) -> (String?, ContentReference?) in
             let position = try state.position(node)
             let record = state.index[item: position]
             guard record.pointee.isRegular else { return (nil, nil) }
-            if record.pointee.flags.contains(.inSession) { return ("dirty", nil) }
+            // Who has opened it for writing may be waiting for its content.
+            if record.pointee.flags.contains(.inSession),
+                state.sessions[position]?.isStaged != false
+            {
+                return ("dirty", nil)
+            }
             switch record.pointee.place {
             case .none, .stored: return ("local", nil)
             case .staged, .durable, .sealed: return (link == nil ? "local" : "dirty", nil)

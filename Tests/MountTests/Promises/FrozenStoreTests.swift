@@ -144,7 +144,7 @@ struct FrozenStoreTests {
             let writer = try RunningProgram(
                 ["dd", "if=/dev/zero", "of=large", "bs=1", "count=1", "conv=notrunc"]
                     .map { Array($0.utf8) }, directory: volume.directory)
-            try waitUntil { try volume.state("large") == "dirty" }
+            try waitUntil { try volume.state("large") == "downloading" }
             // Again and again: it may not wait yet.
             for _ in 0..<300 where Container.isAlive(Int(writer.process)) {
                 try volume.shapeedit("cancel", "@large")

@@ -106,6 +106,53 @@ struct ProgressTests {
         }
     }
 
+    @Test(.enabled(if: isInstalled("curl"), "needs curl"))
+    func `how far a content is is told in percent and in bytes`() throws {
+        let server = try FaultyServer(.webDAV, name: "bytes")
+        defer { server.stop() }
+        try server.request("MKCOL", "/")
+        try withVolume(.passthrough, store: server.address) { volume in
+            let agent = try volume.agent()
+            agent.shell("head -c 60000 /dev/urandom > slow")
+            func bytes() throws -> Int? {
+                let name = "user.shapeedit.progress.bytes"
+                return Int(try volume.run("getfattr", "--only-values", "-n", name, "slow").text)
+            }
+            #expect(try bytes() == 60_000)
+            try volume.evictAll()
+            #expect(try bytes() == 0)
+            let folder = try TemporaryDirectory.make()
+            defer { TemporaryDirectory.remove(folder) }
+            let told = "\(folder)/told"
+            let follower = try RunningProgram(
+                ["sh", "-c", "exec cat '\(volume.root.text)/.shapeedit/events' > '\(told)'"]
+                    .map { Array($0.utf8) })
+            // 1 KiB/s.
+            try server.plan("GET slow")
+            let reader = try RunningProgram(
+                ["cat", "slow"].map { Array($0.utf8) }, directory: volume.directory)
+            var here = 0
+            for _ in 0..<600 where here == 0 {
+                usleep(50_000)
+                here = try bytes() ?? 0
+            }
+            #expect((1..<60_000).contains(here))
+            let line = #""bytes": 60000, "doneBytes": [1-9][0-9]*, "percent": [0-9]"#
+            var isTold = false
+            for _ in 0..<200 where !isTold {
+                isTold = try run(["grep", "-q", line, told]).status == 0
+                if !isTold { usleep(50_000) }
+            }
+            let events = try run(["cat", told]).text
+            #expect(isTold, "\(events)")
+            for program in [reader, follower] {
+                program.kill(signal: SIGKILL)
+                _ = program.wait()
+            }
+            try server.plan()
+        }
+    }
+
     @Test func `what cannot be looked at does not keep commands from the others`() throws {
         try withVolume(.passthrough, store: "folder") { volume in
             try volume.agent().shell("echo a > a; mkdir d; echo b > d/b; mkfifo pipe")

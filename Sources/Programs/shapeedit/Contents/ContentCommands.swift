@@ -32,7 +32,7 @@ struct CancelCommand: ParsableCommand {
 
     func run() throws {
         try ContentReport.each(targets) { (document) throws(Failure) in
-            // Who opened it to write waits for its content as well, and makes it dirty.
+            // Who writes it may be one of those who wait, or have begun.
             let state = try document.state()
             guard ["downloading", "dirty"].contains(state) else { return }
             do throws(Failure) {

@@ -68,8 +68,10 @@ struct DocumentContent {
     /// promise, downloading, local or dirty.
     func state() throws(Failure) -> String { try value(Self.stateAttribute) }
 
-    /// Percent.
-    var progress: Int64 { (try? value("user.shapeedit.progress")).flatMap { Int64($0) } ?? 0 }
+    /// Bytes that are here.
+    var progress: Int64 {
+        (try? value("user.shapeedit.progress.bytes")).flatMap { Int64($0) } ?? 0
+    }
 
     /// Why the last thing that was asked for did not happen.
     var problem: String? { try? text("user.shapeedit.error") }

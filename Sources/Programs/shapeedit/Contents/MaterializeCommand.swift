@@ -47,7 +47,7 @@ struct MaterializeCommand: ParsableCommand {
                 do throws(Failure) {
                     let state = try document.state()
                     if state == "downloading" {
-                        let came = max(came, document.size / 100 * document.progress)
+                        let came = max(came, document.progress)
                         left.append((document, came))
                         underWay += came
                         continue
