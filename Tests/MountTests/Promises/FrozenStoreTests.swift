@@ -68,6 +68,48 @@ struct FrozenStoreTests {
         }
     }
 
+    @Test(.enabled(if: isInstalled("script"), "needs script"))
+    func `who opens a document by a command sees on a terminal how far its content is`() throws {
+        try withFrozenServer { volume, server in
+            let agent = try volume.agent()
+            let program = try BuiltPrograms.shapeedit()
+            for name in ["plan.slide", "ball.shape", "list.list"] {
+                agent.shell("'\(program)' new \(name)")
+            }
+            let folder = try TemporaryDirectory.make()
+            defer { TemporaryDirectory.remove(folder) }
+            for (words, name) in [
+                (["show", "plan.slide"], "plan.slide"),
+                (["set", "ball.shape", "background=red"], "ball.shape"),
+                (["list", "add", "list.list", "Milk"], "list.list"),
+            ] {
+                unlink("\(folder)/shown")
+                try volume.settle()
+                try volume.shapeedit("evict", "@\(name)")
+                try server.signal("STOP")
+                let command = "'\(program)' \(words.joined(separator: " "))"
+                let shows = try RunningProgram(
+                    [
+                        "env", "TERM=xterm", "script", "-qefc", command, "\(folder)/shown",
+                    ].map { Array($0.utf8) }, directory: volume.directory)
+                let place = "\u{1b}]9;4;1;0\u{7}"
+                for _ in 0..<200 {
+                    if try run(["grep", "-qF", place, "\(folder)/shown"]).status == 0 { break }
+                    usleep(50_000)
+                }
+                try server.signal("CONT")
+                #expect(shows.wait(seconds: 60).status == 0)
+                let shown = try run(["grep", "-v", "^Script", "\(folder)/shown"]).text
+                #expect(shown.contains("0% of "), "\(words): \(shown)")
+                #expect(shown.contains(place), "\(words): \(shown)")
+                let parts = shown.split(separator: "\r\u{1b}[K\u{1b}]9;4;0;\u{7}")
+                // It is taken away before anything else is said.
+                #expect(parts.count == 2, "\(words): \(shown)")
+                #expect(!(parts.last ?? "").contains("% of "), "\(words): \(shown)")
+            }
+        }
+    }
+
     @Test func `waiting for a frozen server ends with an error`() throws {
         try withFrozenServer(options: ["store_timeout=2"]) { volume, server in
             let agent = try volume.agent()

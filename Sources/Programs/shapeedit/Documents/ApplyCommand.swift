@@ -22,6 +22,9 @@ struct ApplyCommand: ParsableCommand {
         let text = try DocumentSource.text(of: script)
         let edits = try Edits.script(text, from: script)
         let file = try DocumentFile(self.file, type: try options.documentType)
-        options.report(try file.apply(edits, from: script, dryRun: options.dryRun), of: self.file)
+        let edited = try ArrivalLine.shown(file) { (file) throws(Failure) in
+            try file.apply(edits, from: script, dryRun: options.dryRun)
+        }
+        options.report(edited, of: self.file)
     }
 }

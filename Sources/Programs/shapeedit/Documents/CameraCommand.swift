@@ -36,6 +36,9 @@ struct CameraCommand: ParsableCommand {
         let name = DashedWords.shown(typed)
         let file = try DocumentFile(name, type: try options.documentType)
         let edit = try Edits.one(["camera", motion] + Edits.plain(words))
-        options.report(try file.apply([edit], dryRun: options.dryRun), of: name)
+        let edited = try ArrivalLine.shown(file) { (file) throws(Failure) in
+            try file.apply([edit], dryRun: options.dryRun)
+        }
+        options.report(edited, of: name)
     }
 }

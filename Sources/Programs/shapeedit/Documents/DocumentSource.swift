@@ -22,7 +22,8 @@ enum DocumentSource {
     static func load(_ name: String, type: DocumentType?) throws(Failure) -> Content {
         let isInput = name == "-"
         if !isInput, !WrittenFile.isNameless(name) {
-            let loaded = try DocumentFile(name, type: type).load()
+            let file = try DocumentFile(name, type: type)
+            let loaded = try ArrivalLine.shown(file) { (file) throws(Failure) in try file.load() }
             return Content(
                 document: loaded.document, repairs: loaded.repairs, bytes: loaded.bytes)
         }

@@ -14,7 +14,10 @@ struct UndoCommand: ParsableCommand {
     @OptionGroup var options: HistoryOptions
 
     func run() throws {
-        try HistoryReport.say(try options.document.undo(), "undone", options)
+        let step = try ArrivalLine.shown(try options.document) { (file) throws(Failure) in
+            try file.undo()
+        }
+        try HistoryReport.say(step, "undone", options)
     }
 }
 
@@ -26,7 +29,10 @@ struct RedoCommand: ParsableCommand {
     @OptionGroup var options: HistoryOptions
 
     func run() throws {
-        try HistoryReport.say(try options.document.redo(), "redone", options)
+        let step = try ArrivalLine.shown(try options.document) { (file) throws(Failure) in
+            try file.redo()
+        }
+        try HistoryReport.say(step, "redone", options)
     }
 }
 

@@ -102,7 +102,9 @@ struct ListCommand: ParsableCommand {
         let edit = try Edits.one(["list"] + words)
         let edited =
             if let file {
-                try file.apply([edit], dryRun: options.dryRun)
+                try ArrivalLine.shown(file) { (file) throws(Failure) in
+                    try file.apply([edit], dryRun: options.dryRun)
+                }
             } else {
                 try DocumentFile.preview([edit], of: .list(TaskList()), named: path)
             }
@@ -111,7 +113,7 @@ struct ListCommand: ParsableCommand {
 
     private func document(_ file: DocumentFile?) throws(Failure) -> EditableDocument {
         guard let file else { return .list(TaskList()) }
-        return try file.load().document
+        return try ArrivalLine.shown(file) { (file) throws(Failure) in try file.load() }.document
     }
 
     private func list(_ file: DocumentFile?, _ path: String) throws(Failure) -> TaskList {

@@ -28,7 +28,7 @@ struct EditCommand: ParsableCommand {
             throw Self.failure(error)
         }
         let document = try DocumentFile(file, type: try typing.documentType)
-        let loaded = try document.load()
+        let loaded = try ArrivalLine.shown(document) { (file) throws(Failure) in try file.load() }
         let inbox: EventInbox<EditorEvent>
         do throws(Errno) { inbox = try EventInbox<EditorEvent>() } catch {
             throw Failure(.system, "edit: \(error)")
