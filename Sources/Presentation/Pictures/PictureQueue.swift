@@ -330,7 +330,9 @@ package final class PictureQueue: Sendable {
     private func draw(
         _ order: PictureOrder, _ cancellation: Cancellation?, _ worker: ThumbnailWorker
     ) {
-        let outcome = outcome(order, cancellation, worker)
+        var found: PictureOutcome?
+        while found == nil { found = outcome(order, cancellation, worker) }
+        let outcome = found ?? .nothing
         client.keep(outcome, of: order)
         let waiters = state.signal { state in
             state.running[order.item] = nil
@@ -348,9 +350,10 @@ package final class PictureQueue: Sendable {
         client.ended(order)
     }
 
+    /// `nil` if it is to be drawn again at once: the worker was ended from outside, the first time.
     private func outcome(
         _ order: PictureOrder, _ cancellation: Cancellation?, _ worker: ThumbnailWorker
-    ) -> PictureOutcome {
+    ) -> PictureOutcome? {
         guard let input = client.take(order) else { return .nothing }
         defer { client.letGo(order.node) }
         if case .pictures(let file) = input { return .fetched(file) }
@@ -360,7 +363,10 @@ package final class PictureQueue: Sendable {
             switch error {
             case .refused, .died, .timedOut: return .failed(error.description)
             case .cancelled: return .nothing
-            case .ended: if isLastEnding(of: order.node) { return .failed(error.description) }
+            case .ended:
+                let count = countEnding(of: order.node)
+                if count == 1 { return nil }
+                if count >= Self.endingLimit { return .failed(error.description) }
             case .unavailable: break
             }
             // Foreign programs pause by themselves.
@@ -374,11 +380,11 @@ package final class PictureQueue: Sendable {
         }
     }
 
-    private func isLastEnding(of node: NodeNumber) -> Bool {
+    private func countEnding(of node: NodeNumber) -> Int {
         state.withLock { state in
             let count = (state.endings[node] ?? 0) + 1
             state.endings.insert(count, for: node, weight: 1)
-            return count >= Self.endingLimit
+            return count
         }
     }
 }

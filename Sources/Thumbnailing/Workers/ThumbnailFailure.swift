@@ -8,8 +8,8 @@ public enum ThumbnailFailure: Error, Equatable, Sendable, CustomStringConvertibl
     case timedOut(milliseconds: UInt64)
     /// Nobody waits for it any more.
     case cancelled
-    /// The process that drew it was told to end: by what. Once that says nothing of the document; again
-    /// and again it does.
+    /// The process that drew it was told to end, or killed: by what. Once that says nothing of the
+    /// document; again and again it does.
     case ended(String)
     /// No process to draw it can be had, or nowhere to run it: why. It has not seen the document.
     case unavailable(String)

@@ -140,7 +140,10 @@ public final class ThumbnailWorker: Sendable {
         switch problem {
         case .closed:
             let ending = end(waiting: true)
-            if let ending, ending.wasWanted { return .ended(ending.description) }
+            // No limit of its own ends it by SIGKILL: somebody did, or the kernel for want of memory.
+            if let ending, ending.wasWanted || ending == .signal(SIGKILL) {
+                return .ended(ending.description)
+            }
             return .died(Self.describe(ending))
         case .timedOut:
             end()

@@ -113,6 +113,24 @@ struct WorkerFailureTests {
         }
     }
 
+    @Test func `where the worker is killed while it draws the picture follows by itself`() throws {
+        // The first one is killed when it has the document.
+        let line = """
+            if mkdir "$0.begun" 2>/dev/null; then
+                printf '\\2\\0\\0\\0\\0\\0' >&0
+                head -c 8 <&0 > /dev/null
+                kill -9 $$
+            fi
+            exec "$(dirname '\(try BuiltPrograms.shapeedit())')/shapeedit-thumbnailer" "$@"
+            """
+        try withPictures(thumbnailer: line) { desk in
+            desk.agent.store("a.slide", PictureDesk.slide(1))
+            waitUntil { desk.state("a.slide") == "ready" }
+            #expect(desk.state("a.slide") == "ready")
+            #expect(desk.count("picturesFailed") == 0)
+        }
+    }
+
     @Test func `a document that cannot be drawn is tried once`() throws {
         try withPictures { desk in
             desk.agent.store("bad.slide", "{ no slide")
