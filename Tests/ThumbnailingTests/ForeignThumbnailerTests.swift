@@ -71,9 +71,10 @@ import Testing
     }
 
     @Test(.enabled(if: missing == nil, "no sandbox: \(missing ?? "")"))
-    func `a program that the sandbox does not show is passed over`() throws {
-        let program = folder.path + "/program"
-        try Surroundings.write(Array("#!/bin/sh\ncp $1 $2\n".utf8), to: program)
+    func `a program of the user's own is shown in the sandbox, and nothing beside it`() throws {
+        let program = folder.path + "/draw"
+        let script = "#!/bin/sh\ntest ! -e '\(folder.path)/input' && cp \"$1\" \"$2\"\n"
+        try Surroundings.write(Array(script.utf8), to: program)
         chmod(program, 0o755)
         let entry = """
             [Thumbnailer Entry]
@@ -81,9 +82,12 @@ import Testing
             MimeType=image/x-test;
             """
         try Surroundings.write(
-            Array(entry.utf8), to: folder.path + "/thumbnailers/first.thumbnailer")
-        #expect(!ForeignThumbnailers(folders: [folder.path]).canDraw(fileName: "a.test"))
-        #expect(PNGFile(try picture("cp $1 $2", of: "picture")) != nil)
+            Array(entry.utf8), to: folder.path + "/thumbnailers/t.thumbnailer")
+        #expect(
+            PNGFile(
+                try ForeignThumbnailers(folders: [folder.path]).picture(
+                    ofFileAt: folder.path + "/picture", fileName: "a.test", size: 64,
+                    wallLimit: 15_000, cancellation: nil)) != nil)
     }
 
     @Test(.enabled(if: missing == nil, "no sandbox: \(missing ?? "")"))

@@ -34,7 +34,7 @@ public struct ForeignThumbnailers: Sendable {
     /// Those of folders with shared data, those that count most first.
     init(folders: [String]) {
         types = FileNameTypes(folders: folders)
-        // What the sandbox does not show could only fail, in place of another one.
+        // One that is not installed could only fail, in place of another one.
         entries = ThumbnailerEntry.installed(in: folders).compactMap { entry in
             guard let program = Sandbox.path(of: entry.command[0]) else { return nil }
             var entry = entry

@@ -1,7 +1,7 @@
 internal import Glibc
 internal import SystemCalls
 
-/// A command that runs where it sees the machine's programs and one file, and reaches nobody.
+/// A command that runs where it sees the machine's programs, itself and one file, and reaches nobody.
 ///
 /// It can write to `/tmp` and `/dev/shm` only, which are in memory, have a size, and go with it; of
 /// what it leaves one file is given out.
@@ -71,10 +71,10 @@ struct Sandbox: Sendable {
         return sandbox
     }
 
-    /// Where a program is inside; nil if it is not installed, or in a folder that is not shown.
+    /// Where a program is inside; nil if it is not installed.
     static func path(of program: String) -> String? {
         if program.hasPrefix("/") { return shown(program) }
-        // The first of that name may be one that is not shown; inside, the machine's own is found.
+        // The machine's own is found there, whatever is before it in PATH.
         return shown("/usr/bin/" + program) ?? shown("/bin/" + program)
             ?? ThumbnailerEntry.path(of: program).flatMap { shown($0) }
     }
@@ -84,11 +84,12 @@ struct Sandbox: Sendable {
         guard access(path, X_OK) == 0, let found = realpath(path, nil) else { return nil }
         defer { free(found) }
         let target = String(cString: found)
-        func isShown(_ path: String) -> Bool {
-            ([programs] + merged).contains { path.hasPrefix($0 + "/") }
-        }
-        guard isShown(target) else { return nil }
-        return isShown(path) ? path : target
+        return isMachines(path) && isMachines(target) ? path : target
+    }
+
+    /// Whether a file is in the folders of the machine's programs, which are shown whole.
+    private static func isMachines(_ path: String) -> Bool {
+        ([programs] + merged).contains { path.hasPrefix($0 + "/") }
     }
 
     /// Where a file is that is shown inside, and where the program sees it.
@@ -115,8 +116,8 @@ struct Sandbox: Sendable {
             filter = try LeaseFilter()
             process = try ChildProcess(
                 Self.first + Self.bound + limits + [bubblewrap, "--json-status-fd"]
-                    + [String(ChildProcess.further)] + filter.arguments + surroundings(input)
-                    + ["--"] + limitsInside + giving + command,
+                    + [String(ChildProcess.further)] + filter.arguments
+                    + surroundings(command[0], input) + ["--"] + limitsInside + giving + command,
                 environment: [:], input: filter.reader.number, output: output,
                 further: report.writer.number)
         } catch {
@@ -151,7 +152,7 @@ struct Sandbox: Sendable {
     /// Outside, all processes of the user would count.
     private var limitsInside: [String] { [prlimit, "--nproc=\(Self.processes)", "--"] }
 
-    private func surroundings(_ input: Shown?) -> [String] {
+    private func surroundings(_ program: String, _ input: Shown?) -> [String] {
         var result = ["--unshare-all", "--die-with-parent", "--new-session", "--cap-drop", "ALL"]
         // In a user namespace of its own it could mount folders without a size.
         result += ["--unshare-user", "--disable-userns"]
@@ -174,6 +175,8 @@ struct Sandbox: Sendable {
         result += ["--size", "\(Self.folderBytes)", "--tmpfs", "/tmp"]
         result += ["--setenv", "HOME", "/tmp", "--setenv", "PATH", "/usr/bin:/bin"]
         result += ["--setenv", "LANG", "C.UTF-8", "--setenv", "GIO_USE_VFS", "local"]
+        // A program of the user's own, as in `~/.local/bin`; of what is beside it nothing.
+        if !Self.isMachines(program) { result += ["--ro-bind-try", program, program] }
         if let input { result += ["--ro-bind", input.path, input.inside] }
         // Where the daemon is root, so is the program to the files of `/proc/sys`, whatever it may not do
         // otherwise: it could name the program that the kernel runs for the next crash.
