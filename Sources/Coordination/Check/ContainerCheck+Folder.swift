@@ -83,7 +83,7 @@ extension ContainerCheck {
         folder.remove(node)
         find(
             "\(path(node.item)), version \(node.ordinal): its picture was damaged; it is drawn again",
-            repaired: true)
+            repaired: true, isOfCatalog: false)
     }
 
     /// A crash leaves pictures that are not whole or whose versions are gone: no damage either.

@@ -34,6 +34,10 @@ package struct ContainerCheck {
 
     /// The container had been closed, and nothing had to be recovered.
     private(set) var wasClosed = false
+    /// SQLite cannot trust the catalog's file.
+    private var isUntrusted = false
+    /// Something in the catalog was put right, which explains that its file is another one.
+    private var hasMendedCatalog = false
 
     /// A name of an item.
     struct Name {
@@ -84,17 +88,21 @@ package struct ContainerCheck {
         var check = ContainerCheck(database, content, stored: inStore)
         let counted = sum.flatMap { $0.counts(in: database) ? $0 : nil }
         try check.run()
-        guard let counted else { return check.report }
-        if !counted.isKept, check.report.findings.isEmpty {
+        if check.isUntrusted { return check.report }
+        if check.hasMendedCatalog || counted?.isKept == true {
+            // What the check has written itself is no damage.
+            let closing =
+                check.hasMendedCatalog
+                ? CatalogSum.closing(of: database.appliedSequence) : counted?.closing
+            if check.hasMendedCatalog { try? database.setMeta(CatalogSum.key, closing) }
+            database.close()
+            if let closing { CatalogSum.note(folder, closing: closing) }
+        } else if counted != nil {
             check.find(
                 "catalog.sqlite has other bytes than when the container was closed, though nothing in it "
-                    + "contradicts the rest: a name, a time or the like may not be what it was. Put a backup "
-                    + "of it back, or mount the container to go on with it as it is",
+                    + "contradicts the rest: a name, a time or the like may not be what it was. Mount "
+                    + "the container to go on with it as it is, or put a backup of it back",
                 repaired: false)
-        } else if counted.isKept || check.report.findings.allSatisfy(\.repaired) {
-            // What the check has written itself is no damage.
-            database.close()
-            CatalogSum.note(folder, closing: counted.closing)
         }
         return check.report
     }
@@ -124,6 +132,7 @@ package struct ContainerCheck {
         let errors = try database.integrityErrors()
         if !errors.isEmpty {
             // Nothing is written to a file that SQLite cannot trust, and no table of it is believed.
+            isUntrusted = true
             for error in errors { find("catalog.sqlite: \(error)", repaired: false) }
             find(
                 "catalog.sqlite is damaged and was left alone: put a backup of it back; what a mount "
@@ -138,7 +147,7 @@ package struct ContainerCheck {
         }
         if !report.findings.isEmpty { try database.closeChangeLogGaps() }
         let recovered = try recover()
-        wasClosed = recovered == nil
+        wasClosed = recovered?.isOfClosed ?? true
         try load()
         if let recovered, recovered.lacksJournal {
             find(
@@ -174,7 +183,8 @@ package struct ContainerCheck {
             TextDatabase.remove(content.folder.texts)
             find(
                 "\(content.folder.texts) was damaged: the next mount takes the words from the documents "
-                    + "again, but for those whose content is only in the store", repaired: true)
+                    + "again, but for those whose content is only in the store", repaired: true,
+                isOfCatalog: false)
         }
         if report.findings.isEmpty {
             try removeUnusedBlobs()
@@ -183,7 +193,13 @@ package struct ContainerCheck {
         try repair()
     }
 
-    mutating func find(_ problem: String, repaired: Bool) {
+    /// - Parameter isOfCatalog: what was put right, if it was, is in the catalog.
+    mutating func find(_ problem: String, repaired: Bool, isOfCatalog: Bool = true) {
+        if repaired, isOfCatalog, !hasMendedCatalog {
+            hasMendedCatalog = true
+            // If this is cut off, the catalog is not what it was, and not damaged.
+            try? database.setMeta(CatalogSum.key, nil)
+        }
         report.findings.append(Finding(problem: problem, repaired: repaired))
     }
 

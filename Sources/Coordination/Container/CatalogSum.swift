@@ -39,7 +39,16 @@ struct CatalogSum {
         guard let clean = try? database.meta("clean"), let closing = try? database.meta(Self.key)
         else { return false }
         return clean == "1" && closing == self.closing
+            && closing.hasSuffix(Self.mark(database.appliedSequence))
     }
+
+    /// The word for a closing after that change: a program that does not know of the sum leaves it, and makes
+    /// others.
+    static func closing(of change: ChangeSequence) -> String {
+        String(UInt64.random(in: 0...UInt64.max), radix: 16) + mark(change)
+    }
+
+    private static func mark(_ change: ChangeSequence) -> String { "-\(change)" }
 
     /// Notes what the catalog's file is now. Without room there is no sum, and nothing is wrong.
     static func note(_ folder: ContainerFolder, closing: String) {

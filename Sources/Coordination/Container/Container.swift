@@ -329,7 +329,7 @@ package final class Container: @unchecked Sendable {
         let isFinished = !isUnfinished.load(ordering: .acquiring)
         let isWhole =
             isFinished && log.problem == nil && isSettled.load(ordering: .acquiring)
-        let closing = String(UInt64.random(in: 0...UInt64.max), radix: 16)
+        let closing = CatalogSum.closing(of: log.head)
         reader.withLock { reader in
             if isWhole {
                 try? reader.setMeta(CatalogSum.key, closing)

@@ -1,4 +1,3 @@
-internal import Synchronization
 internal import SystemCalls
 
 /// The thread that tells the kernel to forget.
@@ -12,21 +11,10 @@ final class Notifier: Sendable {
         var done = false
     }
     private let work = Monitor(Work())
-    /// When it began what it is at, by ``MonotonicClock``; 0 for nothing.
-    private let began = Atomic<UInt64>(0)
-    /// Nothing takes longer, in nanoseconds, that waits for no store.
-    private static let usual: UInt64 = 20_000_000
-
-    /// Whether it waits for a request in flight that waits for a store or a source: who can do without it is not
-    /// to wait as well.
-    var isHeldUp: Bool {
-        let began = began.load(ordering: .relaxed)
-        return began != 0 && MonotonicClock.now > began + Self.usual
-    }
 
     /// - Parameter name: of the thread.
     func start(_ name: String = "notifier") {
-        Threads.start(name) { [self] in
+        Threads.start(name) { [work] in
             while true {
                 let jobs = work.wait { state -> [@Sendable () -> Void]? in
                     if !state.jobs.isEmpty {
@@ -39,11 +27,7 @@ final class Notifier: Sendable {
                     work.signal { $0.done = true }
                     return
                 }
-                for job in jobs {
-                    began.store(MonotonicClock.now, ordering: .relaxed)
-                    job()
-                }
-                began.store(0, ordering: .relaxed)
+                for job in jobs { job() }
             }
         }
     }

@@ -44,6 +44,33 @@ import Testing
         }
     }
 
+    @Test func `what somebody changed in the catalog is told whatever else is found`() throws {
+        try withBrokenContainer { broken in
+            let change = try broken.catalog("update item set modified = modified - 5000000000")
+            try #require(change.status == 0, "\(change)")
+            // What is left alone, and what is put right.
+            try broken.damage("echo x > foreign; echo x > texts.sqlite")
+            for _ in 0..<2 {
+                let check = try broken.container.check()
+                #expect(check.status == Int(EX_DATAERR), "\(check)")
+                let told = check.text + check.errorText
+                #expect(told.contains("other bytes") && told.contains("foreign"), "\(told)")
+            }
+            try broken.damage("rm foreign")
+            let check = try broken.container.check()
+            #expect((check.text + check.errorText).contains("other bytes"), "\(check)")
+        }
+    }
+
+    @Test func `a check that has put something right leaves no catalog that is taken for changed`()
+        throws
+    {
+        try withBrokenContainer { broken in
+            try broken.damage("echo x > texts.sqlite")
+            for status in [1, 0] { #expect(try broken.container.check().status == status) }
+        }
+    }
+
     @Test func `a crash leaves no catalog that is taken for changed`() throws {
         try withBrokenContainer { broken in
             try broken.crash { agent in agent.store("new", "content") }
