@@ -119,11 +119,12 @@ package final class VolumeEvents: Sendable {
     private func run() {
         var backlogs: [UInt64: Backlog] = [:]
         var told: [ContentHash: ToldProgress] = [:]
+        // When progress is told next, however often this is woken before.
+        var next = MonotonicClock.now
         while true {
             // The import that brings the first source is a change, which ends the wait.
             let downloads = state.withLock { $0.downloads }()
-            let deadline = MonotonicClock.after(milliseconds: Self.pace)
-            _ = state.wait(until: downloads.isEmpty ? .max : deadline) { state -> Bool? in
+            _ = state.wait(until: downloads.isEmpty ? .max : next) { state -> Bool? in
                 state.stirred || state.ended || state.followers.isEmpty ? true : nil
             }
             let followers = state.signal { state -> [UInt64: Follower]? in
@@ -140,7 +141,8 @@ package final class VolumeEvents: Sendable {
             for (handle, follower) in followers {
                 tell(follower, &backlogs[handle, default: Backlog()])
             }
-            if downloads.isEmpty { continue }
+            if downloads.isEmpty || MonotonicClock.now < next { continue }
+            next = MonotonicClock.after(milliseconds: Self.pace)
             let progress = progressLines(downloads, &told)
             for follower in followers.values where follower.stream.wantsLines {
                 follower.stream.append(progress)
