@@ -91,6 +91,24 @@ import Testing
     }
 
     @Test(.enabled(if: missing == nil, "no sandbox: \(missing ?? "")"))
+    func `a program of the user's own, which may need more, hides none of the machine`() throws {
+        let program = folder.path + "/draw"
+        try Surroundings.write(Array("#!/bin/sh\nexit 1\n".utf8), to: program)
+        chmod(program, 0o755)
+        // A folder can be "executed", and is no program.
+        for (name, command) in [("a", folder.path), ("b", program), ("c", "cp")] {
+            let entry = "[Thumbnailer Entry]\nExec=\(command) %i %o\nMimeType=image/x-test;\n"
+            try Surroundings.write(
+                Array(entry.utf8), to: folder.path + "/thumbnailers/\(name).thumbnailer")
+        }
+        #expect(
+            PNGFile(
+                try ForeignThumbnailers(folders: [folder.path]).picture(
+                    ofFileAt: folder.path + "/picture", fileName: "a.test", size: 64,
+                    wallLimit: 15_000, cancellation: nil)) != nil)
+    }
+
+    @Test(.enabled(if: missing == nil, "no sandbox: \(missing ?? "")"))
     func `a namesake in a folder that the sandbox does not show hides no program`() throws {
         let before = getenv("PATH").map { String(cString: $0) } ?? "/usr/bin"
         setenv("PATH", folder.path + ":" + before, 1)

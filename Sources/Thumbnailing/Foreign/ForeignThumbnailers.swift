@@ -35,12 +35,19 @@ public struct ForeignThumbnailers: Sendable {
     init(folders: [String]) {
         types = FileNameTypes(folders: folders)
         // One that is not installed could only fail, in place of another one.
-        entries = ThumbnailerEntry.installed(in: folders).compactMap { entry in
-            guard let program = Sandbox.path(of: entry.command[0]) else { return nil }
+        let installed = ThumbnailerEntry.installed(in: folders).compactMap { entry in
+            guard let program = Sandbox.path(of: entry.command[0]) else {
+                return nil as ThumbnailerEntry?
+            }
             var entry = entry
             entry.command[0] = program
             return entry
         }
+        // Of a program elsewhere nothing is shown but itself, which may not be all that it needs: it only draws
+        // what no program of the machine does.
+        entries =
+            installed.filter { Sandbox.isMachines($0.command[0]) }
+            + installed.filter { !Sandbox.isMachines($0.command[0]) }
         do throws(Sandbox.Missing) {
             sandbox = try Sandbox.find()
             unavailability = nil

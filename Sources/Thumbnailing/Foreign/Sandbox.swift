@@ -84,11 +84,14 @@ struct Sandbox: Sendable {
         guard access(path, X_OK) == 0, let found = realpath(path, nil) else { return nil }
         defer { free(found) }
         let target = String(cString: found)
+        // A folder can be "executed" as well, and would be shown with all that is in it.
+        var status = stat()
+        guard stat(target, &status) == 0, status.st_mode & S_IFMT == S_IFREG else { return nil }
         return isMachines(path) && isMachines(target) ? path : target
     }
 
     /// Whether a file is in the folders of the machine's programs, which are shown whole.
-    private static func isMachines(_ path: String) -> Bool {
+    static func isMachines(_ path: String) -> Bool {
         ([programs] + merged).contains { path.hasPrefix($0 + "/") }
     }
 
