@@ -106,19 +106,33 @@ package final class WebDAVStore: ContentStore {
     private func compareOnce(_ temporary: String, _ blob: Blob, _ call: StoreCall)
         throws(StoreError)
     {
-        let digest = RunningDigest(.sha256)
+        let sink = DigestSink()
         // Whoever follows the call has been told of all that was sent.
         let quiet = StoreCall(cancellation: call.cancellation, urgency: call.urgency)
-        let receiver = BlobReceiver(
-            blob, blob.range, NoSink(), quiet, address: address, digest: digest)
-        let answer = try transport.send(HTTPRequest("GET", temporary), receiver: receiver, quiet)
-        guard answer.head.status == 200 else {
-            throw transport.answers.error(answer, "getting \(blob.hash) back")
+        while sink.next < blob.size {
+            let start = sink.next
+            do throws(StoreError) {
+                try get(temporary, blob, start..<blob.size, into: sink, quiet)
+            } catch {
+                // What was sent is not to be sent again for a connection that ends on the way back.
+                guard error.isTransient, sink.next > start else { throw error }
+            }
         }
-        try transport.answers.requireAll(receiver)
-        guard digest.finish() == blob.hash.bytes else {
+        guard sink.digest.finish() == blob.hash.bytes else {
             throw StoreError(
                 .corrupt, at: address, "\(blob.hash) has been put, and came back with other bytes")
+        }
+    }
+
+    /// Hashes what comes, one byte after the other.
+    private final class DigestSink: BlobSink {
+        let digest = RunningDigest(.sha256)
+        /// The offset of the byte that is to come.
+        private(set) var next: Int64 = 0
+
+        func write(_ bytes: UnsafeRawBufferPointer, at offset: Int64) throws(StoreError) {
+            digest.update(bytes)
+            next = offset + Int64(bytes.count)
         }
     }
 
@@ -173,10 +187,17 @@ package final class WebDAVStore: ContentStore {
     package func get(
         _ blob: Blob, _ range: Range<Int64>, into sink: any BlobSink, _ call: StoreCall
     ) throws(StoreError) {
-        let receiver = BlobReceiver(blob, range, sink, call, address: address)
         // There is no way to ask for nothing.
         if range.isEmpty { return try require(blob, call) }
-        var request = HTTPRequest("GET", url(blob.hash))
+        try get(url(blob.hash), blob, range, into: sink, call)
+    }
+
+    private func get(
+        _ url: String, _ blob: Blob, _ range: Range<Int64>, into sink: any BlobSink,
+        _ call: StoreCall
+    ) throws(StoreError) {
+        let receiver = BlobReceiver(blob, range, sink, call, address: address)
+        var request = HTTPRequest("GET", url)
         if let field = receiver.rangeField { request.headers = [("Range", field)] }
         let answer = try transport.send(request, receiver: receiver, call)
         guard [200, 206].contains(answer.head.status) else {
