@@ -49,6 +49,8 @@ package struct ItemRecord: BitwiseCopyable {
         package static let isLinkable = Flags(rawValue: 512)
         /// The kernel may have pages of the current node from before its last write.
         package static let mayHaveStalePages = Flags(rawValue: 1024)
+        /// Its time of modification was set, and nobody has opened it to read since.
+        package static let hasSetTime = Flags(rawValue: 2048)
     }
 
     package var place: ContentPlace {

@@ -64,8 +64,8 @@ extension Volume {
                 let opened = try serve(node, session, flags, process, caller)
                 if !writes {
                     let isUnseen = noteAccess(node, flags) && opened.handle.isCached
-                    if !isUnseen || notifier.isHeldUp { return reply(.success(opened)) }
-                    return notifier.post { [self] in
+                    if !isUnseen { return reply(.success(opened)) }
+                    return timeNotifier.post { [self] in
                         channel?.invalidate(node: node.rawValue, pages: false)
                         reply(.success(opened))
                     }

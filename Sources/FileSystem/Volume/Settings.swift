@@ -180,6 +180,7 @@ extension Volume {
             }
             if let moment = settings.modified, !modified {
                 record.pointee.modified = moment.timestamp(time).rawValue
+                record.pointee.flags.insert(.hasSetTime)
                 if var old = state.oldNode(node) {
                     old.modified = moment.timestamp(time).rawValue
                     state.keepOldNode(node, old, at: position)
@@ -257,7 +258,8 @@ extension Volume {
     /// Takes note of a read as relatime does: at most once a day, or after a change.
     ///
     /// - Returns: whether the kernel may not see that there is another time of access now. It asks for it
-    ///   after a read that it has not served from its pages, as is the first one of a version that is small.
+    ///   after a read that it has not served from its pages, as is the first one of a version that is small:
+    ///   then nothing but writing it has made the time old.
     @discardableResult
     func noteAccess(_ node: NodeNumber, _ flags: Int32) -> Bool {
         if flags & OwnedDescriptor.noAccessTime != 0 || noAccessTimes { return false }
@@ -281,7 +283,9 @@ extension Volume {
             record.pointee.accessed = (isOfThisTick ? max(now, latest.successor) : now).rawValue
             state.accessed.insert(position)
             record.pointee.flags.insert(.accessPending)
-            return record.pointee.changed > record.pointee.modified
+            let isTold = record.pointee.flags.remove(.hasSetTime) == nil
+            return !isTold || accessed > record.pointee.modified
+                || record.pointee.changed > record.pointee.modified
                 || record.pointee.size > Self.smallRead
         }
     }

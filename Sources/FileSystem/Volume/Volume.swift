@@ -40,6 +40,8 @@ package final class Volume: @unchecked Sendable {
     /// Tells it of names. A thread of its own: it waits for the lock of the directory, which is held by
     /// requests whose answers come after something that the other one tells.
     let nameNotifier = Notifier()
+    /// Tells it of attributes alone, for which nothing is waited: requests may be answered after that.
+    let timeNotifier = Notifier()
     let nameWitness = NameWitness()
     let movedFolders = MovedFolders()
     let scheduler = Scheduler()
@@ -184,6 +186,7 @@ package final class Volume: @unchecked Sendable {
     func start() {
         notifier.start()
         nameNotifier.start("name notifier")
+        timeNotifier.start("time notifier")
         scheduler.start()
         keeper.start(self)
         coordinator.start()
@@ -217,6 +220,7 @@ package final class Volume: @unchecked Sendable {
         scheduler.stop()
         nameWitness.stop()
         nameNotifier.stop()
+        timeNotifier.stop()
         notifier.stop()
     }
 

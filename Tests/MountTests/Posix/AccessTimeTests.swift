@@ -70,6 +70,17 @@ import Testing
                 #expect(agent.status(name).accessed == 1_000_000_000_000_000_000)
                 _ = agent.content(name)
                 #expect(agent.status(name).accessed > agent.status(name).modified, "\(name)")
+                // Touched, as touch(1) does; then read again when a day has gone by.
+                letTimePass()
+                agent.setTimes(name, accessed: .now, modified: .now)
+                letTimePass()
+                _ = agent.content(name)
+                #expect(agent.status(name).accessed > agent.status(name).modified, "\(name)")
+                agent.setTimes(
+                    name, accessed: .at(seconds: 1_000_000_001, nanoseconds: 0),
+                    modified: .at(seconds: 1_000_000_000, nanoseconds: 0))
+                _ = agent.content(name)
+                #expect(agent.status(name).accessed > 1_000_000_001_000_000_000, "\(name)")
             }
         }
     }
