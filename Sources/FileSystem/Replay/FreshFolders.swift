@@ -4,10 +4,10 @@ internal import Model
 /// a new one before he watches that, too, and would not be told of what is told of it sooner. Pure.
 struct FreshFolders: Sendable {
     /// How long that may take, in milliseconds, and where another mount has to be asked for what is in it.
-    static let moment: (own: UInt64, granted: UInt64) = (50, 300)
+    static let moment: (own: UInt64, granted: UInt64) = (100, 300)
     /// How many are waited for, and how many are remembered, until there is nothing to tell for a while: the
     /// rest is not to be told much later for it.
-    private static let most = (waits: 100, folders: 4_096)
+    private static let most = (waits: 50, folders: 4_096)
 
     /// Until when each is waited for, by `MonotonicClock`.
     private var ends: [ItemNumber: UInt64] = [:]

@@ -28,6 +28,8 @@ final class MovedFolders: Sendable {
         var waiting: [SingleCall] = []
         /// Nobody begins before.
         var quiet: UInt64 = 0
+
+        mutating func drop(before now: UInt64) { told = told.filter { $0.value.until > now } }
     }
     private let state = Monitor(State())
     private let isAny = Atomic<Bool>(false)
@@ -36,7 +38,7 @@ final class MovedFolders: Sendable {
     func tell(_ thread: Int32, in directory: ItemNumber) {
         let now = MonotonicClock.now
         state.withLock { state in
-            if state.told.count > 100 { state.told = state.told.filter { $0.value.until > now } }
+            if state.told.count > 100 { state.drop(before: now) }
             state.told[thread] = (directory, now + Self.again * 1_000_000)
             isAny.store(true, ordering: .releasing)
         }
@@ -48,10 +50,12 @@ final class MovedFolders: Sendable {
     func comesAgain(_ thread: Int32, to directory: ItemNumber) -> Bool {
         if !isAny.load(ordering: .acquiring) { return false }
         return state.withLock { state in
-            guard let told = state.told[thread], told.directory == directory else { return false }
-            state.told[thread] = nil
+            let now = MonotonicClock.now
+            let comes =
+                state.told[thread].map { $0.directory == directory && now < $0.until } ?? false
+            if comes { state.told[thread] = nil } else { state.drop(before: now) }
             if state.told.isEmpty { isAny.store(false, ordering: .releasing) }
-            return MonotonicClock.now < told.until
+            return comes
         }
     }
 

@@ -20,10 +20,13 @@ struct Moment: ExpressibleByArgument {
         (moment.tm_hour, moment.tm_min, moment.tm_sec) = (time[0], time[1], time[2])
         // Whether it is summer time is for the C library to know.
         moment.tm_isdst = -1
+        // No moment is -1 but the second before 1970; this tells it from one that cannot be.
+        moment.tm_wday = -1
         let given = moment
         let found = offset == nil ? mktime(&moment) : timegm(&moment)
         // It makes 1 May of 31 April.
-        guard found > 0, moment.tm_mday == given.tm_mday, moment.tm_mon == given.tm_mon else {
+        guard moment.tm_wday >= 0, moment.tm_mday == given.tm_mday, moment.tm_mon == given.tm_mon
+        else {
             return nil
         }
         seconds = Int64(found) - Int64(offset ?? 0)

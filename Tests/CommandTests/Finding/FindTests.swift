@@ -48,6 +48,8 @@ struct FindTests {
                 try Self.found(desk, "--after", "2020-05-01T12:00", "--before", "2020-05-02")
                     == [all[3]])
             #expect(try Self.found(desk, "--after", "2020-05-02") == Array(all[..<3]))
+            #expect(try Self.found(desk, "--after", "1970-01-01") == all)
+            #expect(try Self.found(desk, "--before", "1960-01-01") == [])
             #expect(
                 try Self.found(desk, "--after", "2020-01-01", "--days", "2") == [all[0], all[2]])
             try desk.shell("touch d*/f/c.txt")

@@ -46,10 +46,7 @@ import Testing
             try volume.shapeedit("materialize", "@d")
             #expect(try found(volume, "--promises", in: "d") == "")
             #expect(try found(volume, "--local", in: "d") == "a b")
-            let start = nanosecondsNow()
             #expect(waitUntil { agent.shell("grep -c '^-' '\(told)' || true") == "2\n" })
-            // Sooner than it is on the disk.
-            #expect(nanosecondsNow() - start < 1_500_000_000)
         }
     }
 }

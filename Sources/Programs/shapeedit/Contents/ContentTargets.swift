@@ -70,8 +70,12 @@ struct DocumentContent {
 
     /// Bytes that are here.
     var progress: Int64 {
-        (try? value("user.shapeedit.progress.bytes")).flatMap { Int64($0) } ?? 0
+        if let bytes = number("user.shapeedit.progress.bytes") { return bytes }
+        // A mount of an earlier release tells percents only.
+        return size / 100 * (number("user.shapeedit.progress") ?? 0)
     }
+
+    private func number(_ name: String) -> Int64? { (try? value(name)).flatMap { Int64($0) } }
 
     /// Why the last thing that was asked for did not happen.
     var problem: String? { try? text("user.shapeedit.error") }
