@@ -158,6 +158,22 @@ struct ServerFaultTests {
         }
     }
 
+    @Test func `a connection that ends while an upload is got back costs no other upload`() throws {
+        try withServer(.webDAV, "back") { volume, server in
+            let agent = try volume.agent()
+            // The store is asked whose it is first.
+            agent.shell("echo first > first")
+            try volume.settle()
+            try server.plan("GET truncate 3")
+            let sum = agent.shell("head -c 6000000 /dev/urandom > large; sha256sum large")
+            try volume.settle()
+            let requests = try server.requests()
+            #expect(requests["GET truncate"] == 3 && requests["PUT none"] == 1, "\(requests)")
+            try volume.shapeedit("evict", "@large")
+            #expect(agent.shell("sha256sum large") == sum)
+        }
+    }
+
     @Test func `an upload in parts that goes wrong at any step goes on`() throws {
         try withServer(.s3, "parts") { volume, server in
             let agent = try volume.agent()
