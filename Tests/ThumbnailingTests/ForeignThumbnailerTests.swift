@@ -70,6 +70,15 @@ import Testing
         #expect(try drawn("a.middle.test", as: "document.middle.test") != nil)
     }
 
+    /// Whether the picture is drawn by one of the entries of the folder.
+    private func isDrawn() throws -> Bool {
+        let thumbnailers = ForeignThumbnailers(folders: [folder.path])
+        return PNGFile(
+            try thumbnailers.picture(
+                ofFileAt: folder.path + "/picture", fileName: "a.test", size: 64, wallLimit: 15_000,
+                cancellation: nil)) != nil
+    }
+
     @Test(.enabled(if: missing == nil, "no sandbox: \(missing ?? "")"))
     func `a program of the user's own is shown in the sandbox, and nothing beside it`() throws {
         let program = folder.path + "/draw"
@@ -83,11 +92,7 @@ import Testing
             """
         try Surroundings.write(
             Array(entry.utf8), to: folder.path + "/thumbnailers/t.thumbnailer")
-        #expect(
-            PNGFile(
-                try ForeignThumbnailers(folders: [folder.path]).picture(
-                    ofFileAt: folder.path + "/picture", fileName: "a.test", size: 64,
-                    wallLimit: 15_000, cancellation: nil)) != nil)
+        #expect(try isDrawn())
     }
 
     @Test(.enabled(if: missing == nil, "no sandbox: \(missing ?? "")"))
@@ -101,11 +106,7 @@ import Testing
             try Surroundings.write(
                 Array(entry.utf8), to: folder.path + "/thumbnailers/\(name).thumbnailer")
         }
-        #expect(
-            PNGFile(
-                try ForeignThumbnailers(folders: [folder.path]).picture(
-                    ofFileAt: folder.path + "/picture", fileName: "a.test", size: 64,
-                    wallLimit: 15_000, cancellation: nil)) != nil)
+        #expect(try isDrawn())
     }
 
     @Test(.enabled(if: missing == nil, "no sandbox: \(missing ?? "")"))
