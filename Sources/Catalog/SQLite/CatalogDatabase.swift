@@ -17,6 +17,9 @@ package final class CatalogDatabase {
     package var path: String { connection.path }
     /// The sequence of the last change in the tables; 0 in a new catalog.
     package internal(set) var appliedSequence: ChangeSequence = 0
+    /// The key of what the catalog remembers of its last closing, for who compares its file with what that was
+    /// then.
+    package static let closing = "closing"
     /// No change has a higher one: a counter beyond it is damaged.
     package static let largestSequence: ChangeSequence = 1 << 62
     /// The highest item number and document identity ever put in, removed ones included; new

@@ -18,7 +18,10 @@ enum Schema {
                 try connection.execute("PRAGMA application_id = \(applicationID)")
                 try connection.execute("PRAGMA user_version = \(index + 1)")
                 // What the file was when it was closed tells nothing any more.
-                if index > 0 { try connection.execute("DELETE FROM meta WHERE key = 'closing'") }
+                if index > 0 {
+                    let key = CatalogDatabase.closing
+                    try connection.execute("DELETE FROM meta WHERE key = '\(key)'")
+                }
             }
         }
     }

@@ -89,14 +89,15 @@ package struct ContainerCheck {
         let counted = sum.flatMap { $0.counts(in: database) ? $0 : nil }
         try check.run()
         if check.isUntrusted { return check.report }
-        if check.hasMendedCatalog || counted?.isKept == true {
-            // What the check has written itself is no damage.
-            let closing =
-                check.hasMendedCatalog
-                ? CatalogSum.closing(of: database.appliedSequence) : counted?.closing
-            if check.hasMendedCatalog { try? database.setMeta(CatalogSum.key, closing) }
+        // What the check has written itself is no damage.
+        if check.hasMendedCatalog {
+            let closing = CatalogSum.closing(of: database.appliedSequence)
+            try? database.setMeta(CatalogSum.key, closing)
             database.close()
-            if let closing { CatalogSum.note(folder, closing: closing) }
+            CatalogSum.note(folder, closing: closing)
+        } else if let counted, counted.isKept {
+            database.close()
+            CatalogSum.note(folder, closing: counted.closing)
         } else if counted != nil {
             check.find(
                 "catalog.sqlite has other bytes than when the container was closed, though nothing in it "

@@ -17,7 +17,7 @@ internal import SystemCalls
 /// the locks that SQLite has on it.
 struct CatalogSum {
     /// Where the catalog keeps the word.
-    static let key = "closing"
+    static let key = CatalogDatabase.closing
 
     /// The word of the closing.
     let closing: String

@@ -35,10 +35,9 @@ public struct ForeignThumbnailers: Sendable {
     init(folders: [String]) {
         types = FileNameTypes(folders: folders)
         // One that is not installed could only fail, in place of another one.
-        let installed = ThumbnailerEntry.installed(in: folders).compactMap { entry in
-            guard let program = Sandbox.path(of: entry.command[0]) else {
-                return nil as ThumbnailerEntry?
-            }
+        let found = ThumbnailerEntry.installed(in: folders)
+        let installed: [ThumbnailerEntry] = found.compactMap { entry in
+            guard let program = Sandbox.path(of: entry.command[0]) else { return nil }
             var entry = entry
             entry.command[0] = program
             return entry

@@ -22,9 +22,6 @@ struct ApplyCommand: ParsableCommand {
         let text = try DocumentSource.text(of: script)
         let edits = try Edits.script(text, from: script)
         let file = try DocumentFile(self.file, type: try options.documentType)
-        let edited = try ArrivalLine.shown(file) { (file) throws(Failure) in
-            try file.apply(edits, from: script, dryRun: options.dryRun)
-        }
-        options.report(edited, of: self.file)
+        options.report(try options.apply(edits, to: file, from: script), of: self.file)
     }
 }

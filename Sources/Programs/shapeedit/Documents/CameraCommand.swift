@@ -36,9 +36,6 @@ struct CameraCommand: ParsableCommand {
         let name = DashedWords.shown(typed)
         let file = try DocumentFile(name, type: try options.documentType)
         let edit = try Edits.one(["camera", motion] + Edits.plain(words))
-        let edited = try ArrivalLine.shown(file) { (file) throws(Failure) in
-            try file.apply([edit], dryRun: options.dryRun)
-        }
-        options.report(edited, of: name)
+        options.report(try options.apply([edit], to: file), of: name)
     }
 }

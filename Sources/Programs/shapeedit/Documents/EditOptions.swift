@@ -50,6 +50,17 @@ struct EditOptions: ParsableArguments {
         get throws(Failure) { try typing.documentType }
     }
 
+    /// Changes a document as the options say. Where its content has to come, a terminal shows how far that is.
+    ///
+    /// - Parameter script: where the edits come from, for messages.
+    func apply(
+        _ edits: [Edit], to file: DocumentFile, from script: String? = nil
+    ) throws(Failure) -> DocumentFile.Edited {
+        try ArrivalLine.shown(file) { (file) throws(Failure) in
+            try file.apply(edits, from: script, dryRun: dryRun)
+        }
+    }
+
     /// Says what changed, and what had to be repaired for it.
     func report(_ edited: DocumentFile.Edited, of file: String) {
         let changes = edited.changes

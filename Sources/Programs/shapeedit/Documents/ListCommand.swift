@@ -102,9 +102,7 @@ struct ListCommand: ParsableCommand {
         let edit = try Edits.one(["list"] + words)
         let edited =
             if let file {
-                try ArrivalLine.shown(file) { (file) throws(Failure) in
-                    try file.apply([edit], dryRun: options.dryRun)
-                }
+                try options.apply([edit], to: file)
             } else {
                 try DocumentFile.preview([edit], of: .list(TaskList()), named: path)
             }

@@ -34,10 +34,7 @@ struct VerbCommand<Name: VerbName>: ParsableCommand {
         let name = DashedWords.shown(self.file)
         let file = try DocumentFile(name, type: try options.documentType)
         let edit = try Edits.one([Name.verb] + Edits.plain(words))
-        let edited = try ArrivalLine.shown(file) { (file) throws(Failure) in
-            try file.apply([edit], dryRun: options.dryRun)
-        }
-        options.report(edited, of: name)
+        options.report(try options.apply([edit], to: file), of: name)
     }
 }
 
