@@ -2,9 +2,9 @@ import Glibc
 
 /// Other programs that read what this one writes.
 enum SecondReader {
-    /// Whether Python has a module.
-    static func hasPython(_ module: String) -> Bool {
-        (try? python("import \(module)", with: [])) != nil
+    /// Whether Python has a module, of itself or of a package that can be had of PyPI.
+    static func hasPython(_ module: String, of package: String? = nil) -> Bool {
+        (try? python("import \(module)", of: package, with: [])) != nil
     }
 
     struct Failed: Error {
@@ -13,7 +13,11 @@ enum SecondReader {
     }
 
     /// What a Python script prints that finds the bytes in the file `sys.argv[1]`.
-    static func python(_ script: String, with bytes: [UInt8]) throws -> String {
+    ///
+    /// - Parameter package: what the script imports beside Python's own modules.
+    static func python(
+        _ script: String, of package: String? = nil, with bytes: [UInt8]
+    ) throws -> String {
         var template = Array("/tmp/documents-test-XXXXXX".utf8CString)
         let descriptor = mkstemp(&template)
         guard descriptor >= 0 else { throw Failed(status: errno, output: "mkstemp") }
@@ -24,7 +28,8 @@ enum SecondReader {
         close(descriptor)
         guard written == bytes.count else { throw Failed(status: errno, output: "write") }
         // The scripts hold no single quotation marks.
-        guard let pipe = popen("python3 -c '\(script)' \(path) 2>&1", "r") else {
+        let python = package.map { "\(Samples.project)/Scripts/servers/pypi \($0)" } ?? "python3"
+        guard let pipe = popen("\(python) -c '\(script)' \(path) 2>&1", "r") else {
             throw Failed(status: errno, output: "popen")
         }
         var output: [UInt8] = []

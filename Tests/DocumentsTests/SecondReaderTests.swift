@@ -4,7 +4,7 @@ import Testing
 /// What is written is understood by readers that others wrote.
 @Suite struct SecondReaderTests {
     private static let hasPropertyLists = SecondReader.hasPython("plistlib")
-    private static let hasArchives = SecondReader.hasPython("bpylist2")
+    private static let hasArchives = SecondReader.hasPython("bpylist2", of: "bpylist2")
 
     private let list = TaskList(
         items: [TaskItem("milk"), TaskItem("caf\u{e9} \u{1F4D6}", isComplete: true)], color: .red)
@@ -77,7 +77,7 @@ import Testing
                 "AAPLList": plain(["items", "color"]),
                 "AAPLListItem": plain(["text", "completed"])})
             print(ascii(archiver.unarchive(open(sys.argv[1], "rb").read())))
-            """, with: try list.archived())
+            """, of: "bpylist2", with: try list.archived())
         #expect(output.contains("'text': 'caf\\xe9 \\U0001f4d6', 'completed': True"))
         #expect(output.contains("'color': 5"))
     }

@@ -42,7 +42,7 @@ import Testing
         let store = scenario == "uploads" ? "folder" : nil
         try withVolume(.passthrough, store: store) { volume in
             let result = try volume.run(
-                "\(Self.root)/Scripts/servers/varlink",
+                "\(Self.root)/Scripts/servers/pypi", "varlink",
                 "\(Self.root)/Tests/MountTests/Claims/control.py", scenario,
                 try Self.socket(volume), volume.directory,
                 "\(Self.root)/Sources/Control/Interface/org.shapeedit.Control.varlink",
