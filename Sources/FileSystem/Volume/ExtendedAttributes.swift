@@ -169,6 +169,8 @@ extension Volume {
             var all = state.index.attributes[position] ?? [:]
             if flags & 1 != 0, all[name] != nil { throw Errno(EEXIST) }
             if flags & 2 != 0, all[name] == nil { throw Errno(ENODATA) }
+            // As on ext4 the file is not changed by it.
+            if all[name] == value { return ([], log.head) }
             all[name] = value
             if all.reduce(0, { $0 + $1.key.count + $1.value.count }) > Limits.attributes {
                 throw Errno(ENOSPC)

@@ -41,6 +41,22 @@ import Testing
     }
 
     @Test(arguments: DataPath.posixOfAllUsers)
+    func `an attribute that is set to the value it has changes no time`(_ dataPath: DataPath) throws
+    {
+        try withVolume(dataPath) { volume in
+            let agent = try volume.agent()
+            agent.store("file", "x")
+            agent.setAttribute("file", "user.a", "1")
+            let before = agent.status("file")
+            letTimePass()
+            agent.setAttribute("file", "user.a", "1")
+            #expect(agent.status("file").changed == before.changed)
+            agent.setAttribute("file", "user.a", "2")
+            #expect(agent.status("file").changed > before.changed)
+        }
+    }
+
+    @Test(arguments: DataPath.posixOfAllUsers)
     func `XATTR_CREATE and XATTR_REPLACE are obeyed`(_ dataPath: DataPath) throws {
         try withVolume(dataPath) { volume in
             let agent = try volume.agent()
