@@ -13,6 +13,11 @@ import machine
 SIZES = (128, 256, 512, 1024)
 # Seconds that the drawing of all may take at most, each.
 PATIENCE_EACH = 0.5
+# Seconds between two versions of a document that are both kept: what is replaced sooner counts as the
+# same save (Retention).
+SAVE_SECONDS = 2.5
+# How often the memory is looked at while documents are published.
+LOOKS = 12
 
 
 class Mount:
@@ -88,10 +93,21 @@ class Mount:
             before = found
             time.sleep(1)
 
-    def resident(self):
-        """Of the daemon alone: workers come and go."""
-        with open(f"/proc/{self.status()['process']}/statm") as statm:
-            return int(statm.read().split()[1]) * os.sysconf("SC_PAGE_SIZE")
+    def settle(self):
+        """Waits until nothing is drawn, sealed or written into the desktop's cache any more."""
+        deadline = time.monotonic() + 300
+        while (status := self.status())["picturesWaiting"] or status["notYetDurable"]:
+            if time.monotonic() > deadline:
+                raise RuntimeError(f"{status['notYetDurable']} versions are not sealed")
+            time.sleep(0.2)
+        self.wait_for_entries()
+
+    def own_memory(self):
+        """What the daemon alone has taken: its workers come and go, and pages of files are others' too."""
+        with open(f"/proc/{self.status()['process']}/smaps_rollup") as rollup:
+            for line in rollup:
+                if line.startswith("Anonymous:"):
+                    return int(line.split()[1]) << 10
 
     def picture(self, size, name):
         return os.path.join(self.root, ".shapeedit/thumbnails", str(size), name + ".png")
@@ -253,25 +269,32 @@ def promises(binary, folder, count):
 
 def memory(binary, folder, count):
     """{label: {first, last}}: the daemon's memory while that many documents are published and their
-    pictures looked at, with pictures and without: medians of the second quarter and of the last.
-    Without pictures it grows by what versions and changes take."""
+    pictures looked at, with pictures and without: medians of the second quarter and of the last, each
+    time when nothing is left to do. Without pictures it grows by what versions and changes take; these
+    are the same in both, since no round is over so soon that the versions of the one before it go."""
     source = os.path.join(folder, "memory")
     step = 500
     make_slides(source, step)
+    rounds = max(1, count // step)
+    looks = {rounds * look // LOOKS for look in range(1, LOOKS + 1)}
     results = {"count": count}
     for label, program in (("with", None), ("without", "/nonexistent")):
         with Mount(binary, folder, "memory-" + label, program) as mount:
-            resident = []
-            for round in range(0, count, step):
+            taken = []
+            for round in range(1, rounds + 1):
+                end = time.monotonic() + SAVE_SECONDS
                 target = os.path.join(mount.root, "slides")
                 subprocess.run(["cp", "-rT", source, target], check=True)
                 for name in os.listdir(source):
                     with open(mount.picture(256, "slides/" + name), "rb") as file:
                         file.read()
-                resident.append(mount.resident())
-            quarter = max(1, len(resident) // 4)
-            results[label] = {"first": statistics.median(resident[quarter:2 * quarter] or resident),
-                              "last": statistics.median(resident[-quarter:])}
+                if round in looks:
+                    mount.settle()
+                    taken.append(mount.own_memory())
+                time.sleep(max(0, end - time.monotonic()))
+            quarter = max(1, len(taken) // 4)
+            results[label] = {"first": statistics.median(taken[quarter:2 * quarter] or taken),
+                              "last": statistics.median(taken[-quarter:]), "looks": taken}
             if label == "with":
                 results["drawn"] = mount.status()["picturesDrawn"]
     return results

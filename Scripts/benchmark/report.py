@@ -172,7 +172,7 @@ def _pictures(results):
         "", f"{promised['listed']:,} promises listed and {promised['pictures']:,} of their pictures "
         f"read in {promised['seconds']:.1f} s: {promised['fetched']:,} bytes fetched, "
         f"{promised['drawn']:,} pictures drawn.",
-        "", f"The daemon's memory over {memory['count']:,} publishes, {memory['drawn']:,} pictures drawn: "
+        "", f"The daemon's own memory over {memory['count']:,} publishes, {memory['drawn']:,} pictures drawn: "
         f"{_mebibytes(memory['with']['first'])} in the second quarter, "
         f"{_mebibytes(memory['with']['last'])} in the last; without pictures "
         f"{_mebibytes(memory['without']['first'])} and {_mebibytes(memory['without']['last'])}."]
