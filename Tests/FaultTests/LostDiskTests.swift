@@ -40,6 +40,38 @@ struct LostDiskTests {
         #expect(check.status == 0, "\(check)")
     }
 
+    /// The backup's content is the last whole one of the document: both have it then.
+    @Test(arguments: [300, 300_000])
+    func `a backup stays whole when the document beside it goes back to what it was`(
+        size: Int
+    ) throws {
+        let machine = try FragileMachine()
+        defer { machine.remove() }
+        let container = machine.container
+        let agent = try machine.start()
+        defer { agent.end() }
+        let calls = CarefulCalls(agent)
+        let first = Documents.content(name: "first", size: size)
+        let second = Documents.content(name: "second", size: 400_000)
+        try calls.store("document", first, synchronizing: true)
+        try calls.rename("document", "document~")
+        try calls.store("document", second)
+        try calls.store("last", Documents.content(name: "last", size: 10), synchronizing: true)
+        try machine.disk.losePower()
+        try container.killDaemon()
+        agent.end()
+        try machine.disk.returnPower()
+        let reader = try machine.start()
+        defer { reader.end() }
+        let found = CarefulCalls(reader)
+        #expect(try found.content("document~").get() == first)
+        #expect(try found.content("document").get() == first)
+        reader.end()
+        try container.unmount()
+        let check = try container.check()
+        #expect(check.status == 0, "\(check)")
+    }
+
     /// What was closed is there, also where it is not sealed yet: no bytes were lost.
     @Test func `a daemon that dies loses nothing while the disk stays`() throws {
         let machine = try FragileMachine(mebibytes: 128)

@@ -71,7 +71,18 @@ extension Recovery {
         sealed.place = .sealed
         sealed.hash = hash
         sealedHere[version.node] = sealed
+        noteSealed(sealed)
         return sealed
+    }
+
+    /// What others go back to may be what a file has now, as a backup beside a document that lost what was
+    /// saved after it: that file has to know, too, where its content is from now on.
+    private mutating func noteSealed(_ version: VersionRow) {
+        let position = index.holder(of: version.node)
+        if position == 0 { return }
+        index[item: position].pointee.place = version.place
+        index[item: position].pointee.hash = version.hash
+        record(.sealed, version.item, [.putItem(index.row(position)), .putVersion(version)])
     }
 
     /// Moves the contents of versions that others went back to among the blobs.
