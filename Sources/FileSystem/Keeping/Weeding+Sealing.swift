@@ -131,6 +131,13 @@ extension Weeding {
             let reference = ContentReference(
                 node: version.node, place: version.place, hash: version.hash, size: version.size)
             do throws(Errno) {
+                // Cut off, or replaced, by other means: with a hash it would be taken for what was saved, also
+                // by check, which finds it so.
+                if version.hash == nil, let file = try content.open(reference),
+                    try file.status().size != version.size
+                {
+                    continue
+                }
                 if !many, version.place == .staged, let file = try content.open(reference) {
                     try content.makeDurable(version.node, file)
                 }

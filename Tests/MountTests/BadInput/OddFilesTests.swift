@@ -133,6 +133,26 @@ import Testing
         }
     }
 
+    /// A mount in between must not take what is left for what was saved.
+    @Test(arguments: ["-s 10", "-s +10"])
+    func `a content that has another length after a crash is found by check, also after a mount`(
+        _ length: String
+    ) throws {
+        try withBrokenContainer { broken in
+            try broken.crash { agent in
+                agent.store("large", ByteString(repeating: "x", count: 100_000))
+                agent.shell("cat large > ../published")
+                // What comes before it in the journal is in it then.
+                agent.makeDirectory("later")
+            }
+            try broken.damage("truncate \(length) $(find staging -size +90k)")
+            try broken.whileMounted { agent in agent.store("other", "content") }
+            let check = try broken.container.check()
+            #expect(check.status == Int(EX_DATAERR), "\(check)")
+            #expect(check.text.contains("damaged: large, version 1: its content has"), "\(check)")
+        }
+    }
+
     @Test func `a pack that was cut off shows no other content in a document's place`() throws {
         try withBrokenContainer { broken in
             let container = broken.container
