@@ -31,8 +31,15 @@ package final class ControlSocket: VarlinkService {
         var purposes: [String: NamedPurpose] = [:]
         var purposeNames: [ClaimID: String] = [:]
         var nextPurpose: UInt64 = 1
+
+        /// Connections that present or follow something, which goes on until they end.
+        var followers: Int {
+            holdings.values.count { !$0.presenters.isEmpty || $0.end != nil }
+        }
     }
 
+    /// Connections that go on, at most: there is always room for those that ask for a claim and end with it.
+    static let mostFollowers = Descriptors.clients / 16 * 15
     /// Targets of one claim at most.
     package static let mostTargets = 256
     /// Bytes of a purpose's name at most.
@@ -82,16 +89,25 @@ package final class ControlSocket: VarlinkService {
         case "org.shapeedit.Control.Release": release(call.parameters, reply)
         case "org.shapeedit.Control.Claims": list(reply, asStream: call.more)
         case "org.shapeedit.Control.Holders": tellHolders(call.parameters, reply)
-        case "org.shapeedit.Control.Present" where call.more: present(call.parameters, reply)
-        case "org.shapeedit.Control.Query" where call.more: query(call.parameters, reply)
-        case "org.shapeedit.Control.Events" where call.more: events(call.parameters, reply)
-        case "org.shapeedit.Control.Progress" where call.more: progress(reply)
         case "org.shapeedit.Control.Present", "org.shapeedit.Control.Query",
             "org.shapeedit.Control.Events", "org.shapeedit.Control.Progress":
-            reply.send(VarlinkError.expectedMore)
+            if call.more { follow(call, reply) } else { reply.send(VarlinkError.expectedMore) }
         case "org.shapeedit.Control.Prepared": prepared(call.parameters, reply)
         case "org.shapeedit.Control.Status": tellStatus(reply)
         default: reply.send(VarlinkError.methodNotFound(call.method))
+        }
+    }
+
+    /// The calls that have replies until the connection ends.
+    private func follow(_ call: VarlinkCall, _ reply: VarlinkReplier) {
+        if state.withLock({ $0.followers }) >= Self.mostFollowers {
+            return reply.send(Self.tooMany(Self.mostFollowers))
+        }
+        switch call.method {
+        case "org.shapeedit.Control.Present": present(call.parameters, reply)
+        case "org.shapeedit.Control.Query": query(call.parameters, reply)
+        case "org.shapeedit.Control.Events": events(call.parameters, reply)
+        default: progress(reply)
         }
     }
 

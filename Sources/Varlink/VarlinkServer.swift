@@ -56,7 +56,7 @@ package final class VarlinkServer: @unchecked Sendable {
     package struct Limits: Sendable {
         /// Bytes of a message.
         package var message = 1 << 20
-        package var clients = 256
+        package var clients = Descriptors.clients
         /// Bytes of replies that a client has not read, unless it is one reply.
         package var unread = 4 << 20
         /// How long a client may read nothing while there is something, in milliseconds.

@@ -17,6 +17,8 @@ public final class FileCoordinator: Sendable {
     }
     /// Items that can be had in one step in a container, at most.
     static let mostItems = 256
+    /// How long is waited for room among the clients of a mount, in milliseconds: they come and go.
+    private static let crowding: UInt64 = 5_000
     /// How a command learns the purpose of the claim that it runs under.
     package static let purposeVariable = "SHAPEEDIT_PURPOSE"
     /// That purpose; `nil` for who runs under none.
@@ -105,9 +107,8 @@ public final class FileCoordinator: Sendable {
                 places[Self.mostItems].place.absolute,
                 "no more than \(Self.mostItems) items can be claimed in one step")
         }
-        let connection = try ControlConnection(mountPoint: point)
-        let reply = try claim(
-            places.map { ($0.place.relative, $0.access) }, milliseconds, connection)
+        let (connection, reply) = try claim(
+            places.map { ($0.place.relative, $0.access) }, until: deadline, at: point)
         let paths = reply.paths("paths").map { ItemPlace.absolute($0, in: point) }
         let result: Result
         do { result = try body(paths, nil) } catch {
@@ -164,6 +165,25 @@ public final class FileCoordinator: Sendable {
             let owner = container(place.absolute), owner != container(point)
         else { return nil }
         return String(decoding: owner, as: UTF8.self)
+    }
+
+    /// Waits for a claim; where the mount has all the clients or claims that it takes, for a while for room.
+    private func claim(
+        _ targets: [(path: String, access: FileAccess)], until deadline: UInt64, at point: String
+    ) throws(CoordinationError) -> (ControlConnection, JSONObject) {
+        let patience = MonotonicClock.after(milliseconds: Self.crowding)
+        while true {
+            let now = MonotonicClock.now
+            let milliseconds = Int((max(deadline, now) - now) / 1_000_000)
+            let connection = try ControlConnection(mountPoint: point)
+            do throws(CoordinationError) {
+                return (connection, try claim(targets, milliseconds, connection))
+            } catch {
+                guard case .tooMany = error, now < min(deadline, patience) else { throw error }
+            }
+            // Not all of those that wait for room at one moment.
+            usleep(.random(in: 20_000...100_000))
+        }
     }
 
     private func claim(

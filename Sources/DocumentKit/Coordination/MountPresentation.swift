@@ -12,10 +12,12 @@ final class MountPresentation: Sendable {
         of place: ItemPlace, in mountPoint: String, _ presenter: any FilePresenter
     ) throws(CoordinationError) {
         shown = Lock(place.absolute)
-        // Before the other: if there is room for that one, this one was let in as well, and a presenter
-        // that could not answer would hold up every claim.
-        let answers = try ControlConnection(mountPoint: mountPoint)
-        connection = try ControlConnection(mountPoint: mountPoint)
+        guard let status = ControlConnection.status(mountPoint) else {
+            throw .unavailable("\(mountPoint) does not answer")
+        }
+        // First: a presenter that could not answer would hold up every claim.
+        let answers = try PresenterAnswers.of(status, at: mountPoint)
+        connection = try ControlConnection(status, of: mountPoint)
         var parameters = JSONObject()
         parameters.setPath("path", place.relative)
         try connection.send("Present", parameters, more: true)
@@ -45,12 +47,12 @@ final class MountPresentation: Sendable {
 /// The thread of a presentation in a mount.
 private final class Told: Sendable {
     private let connection: ControlConnection
-    private let answers: ControlConnection
+    private let answers: PresenterAnswers
     private let id: Int
     private let mountPoint: String
 
     init(
-        _ connection: ControlConnection, _ answers: ControlConnection, _ id: Int,
+        _ connection: ControlConnection, _ answers: PresenterAnswers, _ id: Int,
         _ mountPoint: String
     ) {
         self.connection = connection
@@ -103,8 +105,7 @@ private final class Told: Sendable {
     }
 
     private func answer(_ message: JSONObject) {
-        _ = try? answers.call(
-            "Prepared", ["presenter": .integer(id), "claim": message["claim"] ?? .null])
+        answers.prepared(id, for: message["claim"] ?? .null)
     }
 
     private func absolute(_ relative: String) -> String {

@@ -31,14 +31,27 @@ public enum Descriptors {
 
     /// How many one kind of use may keep open, of four at most: a quarter of what the process may have,
     /// and no more than is of any use.
-    public static let share: Int = {
+    public static let share = quarter(atMost: 256)
+
+    /// How many clients may be connected, each of which takes two.
+    public static let clients = quarter(atMost: 1_024)
+
+    private static func quarter(atMost most: Int) -> Int {
         var limit = rlimit()
-        guard getrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limit) == 0 else {
-            return mostShared
-        }
-        return Int(min(limit.rlim_cur / 4, rlim_t(mostShared)))
-    }()
-    private static let mostShared = 256
+        guard getrlimit(kind, &limit) == 0 else { return min(most, 256) }
+        return Int(min(limit.rlim_cur / 4, rlim_t(most)))
+    }
+    private static let kind = __rlimit_resource_t(RLIMIT_NOFILE.rawValue)
+
+    /// Takes the limit of open descriptors up to what a daemon makes use of, if the user may: it is low for
+    /// programs that use select(2). Before anything depends on it.
+    public static func allowMany() {
+        var limit = rlimit()
+        guard getrlimit(kind, &limit) == 0, limit.rlim_cur < useful else { return }
+        limit.rlim_cur = min(limit.rlim_max, useful)
+        setrlimit(kind, &limit)
+    }
+    private static let useful: rlim_t = 8_192
 
     /// Writes all of `bytes` where the descriptor stands. Blocks while nobody reads.
     public static func write(_ bytes: [UInt8], to number: Int32) throws(Errno) {

@@ -169,6 +169,7 @@ struct Mount: Sendable {
         let guardian = MountGuard()
         Memory.sharePools()
         Self.allowLongFiles()
+        Descriptors.allowMany()
         try Requirements.check()
         // Only the default container and those of apps make themselves; the former begins with samples.
         let isNew = try !Containers.exists(name)

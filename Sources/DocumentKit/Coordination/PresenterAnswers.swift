@@ -1,0 +1,51 @@
+internal import Documents
+internal import SystemCalls
+
+/// How the presenters of this process say to a mount that they are prepared: by one connection for all of
+/// them, since a mount takes only so many. Any thread.
+final class PresenterAnswers: Sendable {
+    private struct Known {
+        weak var answers: PresenterAnswers?
+    }
+    /// Those that presenters use, by their mount's daemon.
+    private static let all = Lock<[String: Known]>([:])
+
+    /// `nil` while a thread has it.
+    private let connection: Monitor<ControlConnection?>
+    private let mountPoint: String
+
+    /// Those of the mount at a folder, which has said this of itself.
+    static func of(
+        _ status: JSONObject, at mountPoint: String
+    ) throws(CoordinationError) -> PresenterAnswers {
+        let daemon = "\(status["process"]?.integer ?? 0) \(status["control"]?.string ?? "")"
+        if let answers = all.withLock({ $0[daemon]?.answers }) { return answers }
+        let made = try PresenterAnswers(status, mountPoint)
+        return all.withLock { all in
+            if let answers = all[daemon]?.answers { return answers }
+            all = all.filter { $0.value.answers != nil }
+            all[daemon] = Known(answers: made)
+            return made
+        }
+    }
+
+    private init(_ status: JSONObject, _ mountPoint: String) throws(CoordinationError) {
+        let made = try ControlConnection(status, of: mountPoint)
+        // Only a reply shows that it was let in.
+        _ = try made.call("Status")
+        connection = Monitor(made)
+        self.mountPoint = mountPoint
+    }
+
+    /// The presenter has done what a claim asked for.
+    func prepared(_ presenter: Int, for claim: JSONValue) {
+        let parameters: JSONObject = ["presenter": .integer(presenter), "claim": claim]
+        guard var used = connection.wait({ $0.take() }) else { return }
+        defer { connection.signal { $0 = used } }
+        if (try? used.call("Prepared", parameters)) != nil { return }
+        // It was cut, if the daemon is there at all.
+        guard let other = try? ControlConnection(mountPoint: mountPoint) else { return }
+        used = other
+        _ = try? other.call("Prepared", parameters)
+    }
+}
