@@ -114,6 +114,37 @@ import Testing
         }
     }
 
+    @Test func `a document whose mount goes away in the moment of a save is not taken for deleted`()
+        throws
+    {
+        try withVolume(.passthrough) { volume in
+            let container = try #require(volume.container)
+            let daemon = try #require(container.daemon)
+            let path = "\(volume.directory)/note"
+            let opened = try OpenedDocument(
+                path, quietTime: .milliseconds(50), creating: Text("new"))
+            // The daemon serves who waits for a claim as long as something is open in its mount.
+            let kept = open(volume.directory, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
+            try FileCoordinator().coordinate([FileIntent(path, .write)]) { _ in
+                try opened.set("mine")
+                try expectSoon {
+                    try FileCoordinator.claims(around: path).list.contains {
+                        $0.claimant.state == .waiting
+                    }
+                }
+                MountTable.detach(container.mountPoint)
+            }
+            expectSoon { opened.document.error != nil }
+            #expect(opened.document.conflict == nil && opened.text == "mine")
+            close(kept)
+            #expect(container.waitForEnd(of: daemon))
+            try container.mount()
+            expectSoon { !opened.document.hasUnsavedChanges }
+            #expect(opened.document.conflict == nil && text(of: path) == "mine")
+            try opened.document.close()
+        }
+    }
+
     @Test func `many documents on one file open at once`() throws {
         try withVolume(.passthrough) { volume in
             let path = "\(volume.directory)/note"

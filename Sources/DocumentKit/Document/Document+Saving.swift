@@ -25,6 +25,7 @@ extension Document {
                 // Where it was moved to is told soon.
                 usleep(Self.telling)
                 if !isFolderGone(of: path) { return try saveNow() }
+                try checkMount(now)
                 try meetOthers(path)
                 throw DocumentProblem.inConflict
             }
@@ -53,9 +54,9 @@ extension Document {
         } catch DocumentProblem.inConflict {
             throw DocumentProblem.inConflict
         } catch is Missing {
-            // Renamed just then, or removed.
+            // Renamed just then, or removed; or its mount went away after it was looked for.
             usleep(Self.telling)
-            if path != now.path { return try saveNow() }
+            if path != now.path || !isGone(now.path) || !isHere(now) { return try saveNow() }
             try meetOthers(now.path)
             throw DocumentProblem.inConflict
         } catch CoordinationError.claimLost {
@@ -135,9 +136,9 @@ extension Document {
             return core.signal { $0.foundKnown() }
         }
         // Nothing can be claimed there.
-        if isFolderGone(of: before.path) { return miss() }
+        if isFolderGone(of: before.path) { return try miss() }
         try coordinate(before.path, .readWithoutChanges, before.presentation) { place in
-            guard let read = try DocumentBytes.read(place) else { return miss() }
+            guard let read = try DocumentBytes.read(place) else { return try miss() }
             core.signal { $0.misses = 0 }
             if read.state.digest == before.known?.digest, before.conflict == nil {
                 return core.signal { core in
@@ -164,8 +165,10 @@ extension Document {
         }
     }
 
-    /// There is no file: the second time it counts as deleted.
-    private func miss() {
+    /// There is no file: the second time it counts as deleted. Not where its mount went away after it was
+    /// looked for.
+    private func miss() throws {
+        try checkMount(core.withLock { $0 })
         let presentation = core.signal { core -> FilePresentation? in
             core.misses += 1
             if core.misses == 1 {
