@@ -21,13 +21,13 @@ import Testing
             let node = try #require(try container.find("a"))
             // As the keeper has it when it begins.
             container.volume.state.withLock { state in
-                state.unsealed.removeAll { $0 == node }
+                _ = state.unsealed.remove(node)
                 state.beginSealing(1)
             }
             try container.volume.synchronize(node, nil)
             #expect(try place(node, in: container) == .durable)
             // What it has sealed meanwhile stays so.
-            container.volume.state.withLock { $0.unsealed.append(node) }
+            container.volume.state.withLock { $0.unsealed.publish(node, at: 0) }
             container.settle()
             #expect(try place(node, in: container) == .sealed)
             try container.volume.synchronize(node, nil)

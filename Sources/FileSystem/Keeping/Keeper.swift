@@ -27,7 +27,6 @@ final class Keeper: Sendable {
         var hurried = false
         var ended = false
         var done = false
-        var sealing = SealingTime()
         /// When the first version was published that no sync has covered.
         var firstUnsynced: UInt64 = 0
         var accessed: UInt64 = 0
@@ -68,17 +67,8 @@ final class Keeper: Sendable {
     /// There is something to remove.
     func wake() { state.signal { $0.hurried = true } }
 
-    /// A version was published.
-    func published() {
-        state.withLock { state in
-            let now = MonotonicClock.now
-            state.sealing.publish(at: now)
-            if state.firstUnsynced == 0 { state.firstUnsynced = now }
-        }
-    }
-
-    /// A content came from the store.
-    func arrived() {
+    /// A version was published, or a content came from the store: it is to be on the disk soon.
+    func needsSync() {
         state.withLock { state in
             if state.firstUnsynced == 0 { state.firstUnsynced = MonotonicClock.now }
         }
@@ -117,10 +107,8 @@ final class Keeper: Sendable {
         let plan = state.withLock { state in
             // Taken under the lock: nothing that is recorded here is later.
             let now = MonotonicClock.now
-            let ripe = state.sealing.isRipe(at: now)
             let accessed = now - state.accessed > Self.accessPace || state.ended
             if accessed { state.accessed = now }
-            if ripe || state.ended { state.sealing.begin() }
             let sync = state.firstUnsynced != 0 && now - state.firstUnsynced > Self.durability
             if sync { state.firstUnsynced = 0 }
             let everything = now - state.thinned > Self.thinningPace
@@ -130,8 +118,7 @@ final class Keeper: Sendable {
             state.hurried = false
             state.begun += 1
             return (
-                seal: ripe || state.ended, sync: sync, accessed: accessed, everything: everything,
-                trim: trim,
+                sync: sync, accessed: accessed, everything: everything, trim: trim,
                 room: state.wantRoom > 0, removed: state.wantRemoved > 0, ended: state.ended
             )
         }
@@ -147,7 +134,7 @@ final class Keeper: Sendable {
         let tight = plan.room || weeding.isTight
         if tight { weeding.volume.noteFullDisk() }
         weeding.keepReserve(tight: tight)
-        let isHashing = (plan.seal || tight) && weeding.sealAll(hashing, ending: plan.ended)
+        let isHashing = weeding.sealDue(hashing, all: tight || plan.ended, ending: plan.ended)
         // A file that was removed may be made again in a moment, and is its document then; only who waits
         // for room is in a hurry.
         var gained = weeding.purge(now: plan.room || plan.removed || plan.ended)
@@ -164,11 +151,8 @@ final class Keeper: Sendable {
         if plan.trim { Memory.trim() }
         state.signal { state in
             state.rounds += 1
-            if isHashing, !state.ended {
-                // The rest of it comes with the next rounds.
-                state.sealing.goOn()
-                state.hurried = true
-            }
+            // The rest of it comes with the next rounds.
+            if isHashing, !state.ended { state.hurried = true }
             state.gained = gained
         }
         return plan.ended

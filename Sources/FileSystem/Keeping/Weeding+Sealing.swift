@@ -12,17 +12,26 @@ extension Weeding {
     private static let hashingTime: UInt64 = 500
     /// How long an unmount spends on sealing, in milliseconds.
     private static let endingPatience: UInt64 = 2_000
-    /// More versions than this are made durable by one sync of the disk instead of one each.
-    private static let manyVersions = 16
 
-    /// Makes published versions durable and moves them among the blobs.
+    /// Makes the published versions durable that are due, and moves them among the blobs.
     ///
     /// - Parameters:
     ///   - hashing: goes on with a large content for a while.
+    ///   - all: they are due, whenever they were published.
     ///   - ending: the mount is going away, and somebody waits for that: what is not sealed in time is
     ///     made durable where it is, and sealed in the next mount.
     /// - Returns: whether there is more to do at once.
-    func sealAll(_ hashing: PartialHashing, ending: Bool) -> Bool {
+    func sealDue(_ hashing: PartialHashing, all: Bool, ending: Bool) -> Bool {
+        let begin = MonotonicClock.now
+        guard volume.state.withLock({ $0.unsealed.ripen(at: begin, all: all) }) else {
+            return false
+        }
+        var count = 0
+        defer {
+            volume.state.withLock {
+                $0.unsealed.sealed(count, from: begin, to: MonotonicClock.now)
+            }
+        }
         let deadline = MonotonicClock.after(milliseconds: Self.endingPatience)
         while true {
             if ending, MonotonicClock.now > deadline {
@@ -31,8 +40,9 @@ extension Weeding {
             }
             let batch = volume.state.withLock { $0.takeUnsealed(atMost: 512) }
             if batch.isEmpty { return false }
+            count += batch.count
             let (left, large) = seal(batch, hashing)
-            endSealing(batch.count, left + large)
+            endSealing(batch.count, left, large)
             if left.isEmpty, large.isEmpty { continue }
             if ending { synchronizeAtEnd() }
             return left.isEmpty
@@ -58,16 +68,13 @@ extension Weeding {
     /// makes the log durable; says whether there was anything to do.
     func seal(now node: NodeNumber) throws(Errno) -> Bool {
         let waiting = volume.state.withLock { state -> Bool in
-            guard !state.frozen.contains(node),
-                let place = state.unsealed.firstIndex(of: node)
-            else { return false }
-            state.unsealed.remove(at: place)
+            guard !state.frozen.contains(node), state.unsealed.remove(node) else { return false }
             state.beginSealing(1)
             return true
         }
         if !waiting { return try makeDurable(node) }
         let (left, large) = seal([node], nil)
-        endSealing(1, left + large)
+        endSealing(1, left + large, [])
         if !left.isEmpty { throw Errno(EIO) }
         try volume.log.synchronize()
         return true
@@ -77,7 +84,7 @@ extension Weeding {
     /// and the log; says whether it had to be.
     private func makeDurable(_ node: NodeNumber) throws(Errno) -> Bool {
         volume.state.withLock { $0.beginSealing(1) }
-        defer { endSealing(1, []) }
+        defer { endSealing(1, [], []) }
         let isDone = try volume.followingMoves { () throws(Errno) -> Bool in
             guard let content = volume.state.withLock({ $0.published(node) }),
                 content.place == .staged, let file = try self.content.open(content)
@@ -92,11 +99,12 @@ extension Weeding {
         return true
     }
 
-    /// So many are not being sealed any more; these have to be tried again.
-    private func endSealing(_ count: Int, _ left: [NodeNumber]) {
+    /// So many are not being sealed any more; some have to be tried again, and others are to go on.
+    private func endSealing(_ count: Int, _ left: [NodeNumber], _ begun: [NodeNumber]) {
         volume.state.withLock { state in
             state.sealing -= count
-            state.unsealed += left
+            for node in left { state.unsealed.publish(node, at: MonotonicClock.now) }
+            state.unsealed.goOn(begun)
         }
     }
 
@@ -125,7 +133,7 @@ extension Weeding {
         for version in versions { try? content.spill(version.node) }
         // Where that fails each one tells whether it is on the disk.
         let many =
-            versions.count > Self.manyVersions && content.trustsDisk
+            versions.count > UnsealedVersions.many && content.trustsDisk
             && (try? content.synchronizeDisk()) != nil
         for var version in versions {
             let reference = ContentReference(
@@ -249,12 +257,15 @@ extension VolumeState {
     /// Whether all versions are sealed, or as good as that.
     var isSettled: Bool { unsealed.isEmpty && sealing == 0 }
 
-    /// Takes versions out that are to be sealed. Those that cannot be yet come last from then on.
+    /// Takes versions out that are due. Those that cannot be sealed yet are tried again later.
     fileprivate func takeUnsealed(atMost count: Int) -> [NodeNumber] {
-        let first = unsealed.prefix(count)
-        unsealed.removeFirst(first.count)
+        let first = unsealed.take(atMost: count)
         let batch = first.filter { !frozen.contains($0) }
-        if batch.count < first.count { unsealed += first.filter { frozen.contains($0) } }
+        if batch.count < first.count {
+            for node in first where frozen.contains(node) {
+                unsealed.publish(node, at: MonotonicClock.now)
+            }
+        }
         beginSealing(batch.count)
         return batch
     }

@@ -192,7 +192,7 @@ extension Volume {
         return blobs.withLock { _ in
             guard content.hasBlob(hash) else { return false }
             state.withLock { $0.arrived[node] = hash }
-            keeper.arrived()
+            keeper.needsSync()
             return true
         }
     }
@@ -227,7 +227,7 @@ extension Volume {
             }
         }
         reasons.forget(nodes)
-        keeper.arrived()
+        keeper.needsSync()
         noteArrival(blob.size)
         liveQueries?.stir()
         refresh(Array(nodes)) {}

@@ -234,7 +234,7 @@ extension Volume {
             return session.closing.takeParked()
         }
         if isStagedForNothing { content.removeStaging(session.node) }
-        keeper.published()
+        keeper.needsSync()
         // What a close must keep is in the journal already, so nobody waits for this record: who
         // follows what happens would not hear of it before the keeper flushes the log.
         if isPublished { log.announce() }
@@ -352,7 +352,7 @@ extension VolumeState {
             .published, position, parent: name == 0 ? 0 : index[name: name].pointee.parent,
             name: name == 0 ? nil : Array(index.nameBytes(name)), process: process, at: time,
             effects)
-        unsealed.append(node)
+        unsealed.publish(node, at: MonotonicClock.now)
     }
 
     /// The session ends without a publish; its node goes on showing what the document is.

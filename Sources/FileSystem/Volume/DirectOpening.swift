@@ -83,8 +83,7 @@ extension Volume {
                 self?.thaw(content)
             }
         }
+        // It may have waited to be sealed: that is tried again.
         state.withLock { $0.frozen.remove(content.node) }
-        // It may have waited to be sealed.
-        keeper.published()
     }
 }

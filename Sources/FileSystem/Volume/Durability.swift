@@ -204,7 +204,7 @@ extension Volume {
         }
         if !published { content.removeStaging(node) }
         try? log.flush(upTo: log.head)
-        keeper.published()
+        keeper.needsSync()
         return false
     }
 }

@@ -194,7 +194,7 @@ package final class Volume: @unchecked Sendable {
         texts?.start()
         recentFiles?.start()
         events.follow { [weak self] in self?.downloads ?? [] }
-        if !container.unsealed.isEmpty { keeper.published() }
+        if !container.unsealed.isEmpty { keeper.needsSync() }
         resumeUploads()
         Threads.waitForRoom()
     }

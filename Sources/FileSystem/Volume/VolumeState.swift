@@ -140,8 +140,7 @@ final class VolumeState {
     var changedOwners: Set<UInt64> = []
     /// Names that the kernel is about to change.
     var changingNames = ChangingNames()
-    /// Versions that are not sealed yet, in the order of their publish.
-    var unsealed: [NodeNumber] = []
+    var unsealed = UnsealedVersions()
     /// How many were taken from there and are neither sealed yet nor in the queue for the store.
     var sealing = 0
     /// The documents whose history items have joined while versions are being sealed: a version that
@@ -175,7 +174,7 @@ final class VolumeState {
         log = container.log
         nextNumber = container.nextNumber
         publishing = PublishClock(after: container.lastPublished)
-        unsealed = container.unsealed
+        for node in container.unsealed { unsealed.publish(node, at: MonotonicClock.now) }
         marks = VersionMarks(container)
         bookmarks = container.bookmarks
         grants = container.grants

@@ -1,0 +1,79 @@
+internal import Model
+
+/// Published versions that are not sealed yet, and when they are to be: each some seconds after its publish,
+/// by when most of what is saved again has been, however busy the container is with other documents. What is
+/// saved over and over has no version that is current for so long: after a minute all are due.
+///
+/// Pure; times are monotonic nanoseconds.
+struct UnsealedVersions: Sendable {
+    /// A version is due this long after its publish.
+    private static let quiet: UInt64 = 4_000_000_000
+    /// All are, this long after the first of them.
+    private static let patience: UInt64 = 60_000_000_000
+    /// More than this are sealed by one sync of the disk, which whoever writes meanwhile notices.
+    static let many = 16
+    /// So much longer than it took to seal many is the rest after it.
+    private static let rest: UInt64 = 3
+
+    /// In the order of their publish.
+    private var waiting: [(node: NodeNumber, published: UInt64)] = []
+    private var due: [NodeNumber] = []
+    /// The first publish since all were due.
+    private var first: UInt64?
+    /// Nothing becomes due one by one before this.
+    private var rests: UInt64 = 0
+
+    var count: Int { waiting.count + due.count }
+    var isEmpty: Bool { waiting.isEmpty && due.isEmpty }
+
+    /// A version was published, or could not be sealed and is tried again as if it had been.
+    mutating func publish(_ node: NodeNumber, at now: UInt64) {
+        waiting.append((node, now))
+        if first == nil { first = now }
+    }
+
+    /// Finds out which are due.
+    ///
+    /// - Parameter all: they are, whenever they were published.
+    /// - Returns: whether there are any.
+    mutating func ripen(at now: UInt64, all: Bool) -> Bool {
+        if all || first.map({ now > $0 + Self.patience }) == true {
+            due += waiting.map(\.node)
+            waiting = []
+        } else if now >= rests {
+            let ripe = waiting.prefix { now > $0.published + Self.quiet }
+            due += ripe.map(\.node)
+            waiting.removeFirst(ripe.count)
+        }
+        if waiting.isEmpty { first = nil }
+        return !due.isEmpty
+    }
+
+    /// Takes out the first that are due.
+    mutating func take(atMost count: Int) -> [NodeNumber] {
+        let taken = Array(due.prefix(count))
+        due.removeFirst(taken.count)
+        return taken
+    }
+
+    /// Takes one out; says whether it was there.
+    mutating func remove(_ node: NodeNumber) -> Bool {
+        // It is likely to have come last.
+        if let place = waiting.lastIndex(where: { $0.node == node }) {
+            waiting.remove(at: place)
+        } else if let place = due.firstIndex(of: node) {
+            due.remove(at: place)
+        } else {
+            return false
+        }
+        return true
+    }
+
+    /// What was begun with these goes on as soon as possible.
+    mutating func goOn(_ nodes: [NodeNumber]) { due += nodes }
+
+    /// Sealing so many took from one moment to the other.
+    mutating func sealed(_ count: Int, from begin: UInt64, to end: UInt64) {
+        if count > Self.many { rests = end + max(Self.quiet, Self.rest * (end - begin)) }
+    }
+}

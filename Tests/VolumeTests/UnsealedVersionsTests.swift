@@ -1,0 +1,87 @@
+import Model
+import Testing
+
+@testable import FileSystem
+
+/// When versions are hashed. Times are seconds.
+@Suite struct UnsealedVersionsTests {
+    private final class Versions {
+        var list = UnsealedVersions()
+
+        func publish(_ item: UInt64, at time: Double) { list.publish(node(item), at: moment(time)) }
+        func remove(_ item: UInt64) -> Bool { list.remove(node(item)) }
+        func goOn(_ item: UInt64) { list.goOn([node(item)]) }
+        func areDue(at time: Double, all: Bool = false) -> Bool {
+            list.ripen(at: moment(time), all: all)
+        }
+        func take() -> [UInt64] { list.take(atMost: 100).map(\.item.rawValue) }
+        func sealed(_ count: Int, from begin: Double, to end: Double) {
+            list.sealed(count, from: moment(begin), to: moment(end))
+        }
+
+        private func node(_ item: UInt64) -> NodeNumber {
+            NodeNumber(ItemNumber(rawValue: item), 1)
+        }
+        private func moment(_ time: Double) -> UInt64 { UInt64(time * 1e9) }
+    }
+
+    @Test func `a version is due four seconds after its publish, whatever else is published`() {
+        let versions = Versions()
+        #expect(!versions.areDue(at: 0))
+        for second: UInt64 in 0..<50 {
+            versions.publish(second, at: Double(second))
+            #expect(versions.areDue(at: Double(second) + 0.5) == (second >= 4))
+            #expect(versions.take() == (second >= 4 ? [second - 4] : []))
+        }
+        #expect(versions.list.count == 4)
+    }
+
+    @Test func `after a minute all are due, also what was just saved`() {
+        let versions = Versions()
+        for second: UInt64 in 100..<160 {
+            _ = versions.areDue(at: Double(second))
+            _ = versions.take()
+            versions.publish(second, at: Double(second))
+        }
+        #expect(versions.areDue(at: 160.5))
+        #expect(versions.take().last == 159)
+        #expect(versions.list.isEmpty)
+        versions.publish(1, at: 161)
+        #expect(!versions.areDue(at: 162))
+        #expect(versions.areDue(at: 162, all: true))
+    }
+
+    @Test func `what was begun goes on at once, what failed waits`() {
+        let versions = Versions()
+        versions.publish(1, at: 1)
+        versions.publish(2, at: 1)
+        #expect(versions.remove(2))
+        #expect(!versions.remove(2))
+        #expect(versions.areDue(at: 6))
+        #expect(versions.take() == [1])
+        #expect(!versions.areDue(at: 6))
+        versions.goOn(1)
+        #expect(versions.areDue(at: 6))
+        #expect(versions.take() == [1])
+        versions.publish(1, at: 6)
+        #expect(!versions.areDue(at: 7))
+        #expect(versions.remove(1))
+        #expect(versions.list.isEmpty)
+    }
+
+    @Test func `after many were sealed there is a rest, but not for ever`() {
+        let versions = Versions()
+        for item: UInt64 in 0..<20 { versions.publish(item, at: 0) }
+        #expect(versions.areDue(at: 5))
+        #expect(versions.take().count == 20)
+        versions.publish(21, at: 5)
+        versions.sealed(20, from: 5, to: 10)
+        #expect(!versions.areDue(at: 24))
+        #expect(versions.areDue(at: 25))
+        #expect(versions.take() == [21])
+        versions.sealed(20, from: 30, to: 60)
+        versions.publish(22, at: 60)
+        #expect(!versions.areDue(at: 119))
+        #expect(versions.areDue(at: 121))
+    }
+}
