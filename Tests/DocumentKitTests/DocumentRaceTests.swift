@@ -145,6 +145,36 @@ import Testing
         }
     }
 
+    @Test(.enabled(if: isInstalled("strace"), "needs strace"))
+    func `a save that went through though its daemon was killed is no conflict`() throws {
+        try withVolume(.passthrough) { volume in
+            let container = try #require(volume.container)
+            let path = "\(volume.directory)/note"
+            let (trace, output) = ("\(container.base)/trace", "\(container.base)/output")
+            try store(path, "begin\n")
+            // The daemon has kept what is closed; the program is held before it goes on.
+            let line = """
+                cd /
+                { echo one; until [ -e '\(trace).end' ]; do sleep 0.1; done; echo two; } |
+                    stdbuf -oL strace -f -qq -o '\(trace)' -P '\(path)' -e trace=fsetxattr,close \
+                    -e inject=close:delay_exit=2000000 '\(try BuiltPrograms.noteTaker())' '\(path)' \
+                    > '\(output)'
+                """
+            let program = try volume.start(["sh", "-c", line])
+            expectSoon { text(of: trace)?.contains("end quietly") == true }
+            usleep(500_000)
+            try container.killDaemon()
+            expectSoon { text(of: output)?.contains("cannot be saved") == true }
+            try container.mount()
+            #expect(text(of: path) == "begin\none\n")
+            try store(trace + ".end", "")
+            let result = program.wait(seconds: 60)
+            #expect(result.status == 0 && result.errorText == "", "\(result)")
+            let told = text(of: output) ?? ""
+            #expect(text(of: path) == "begin\none\ntwo\n" && !told.contains("others"), "\(told)")
+        }
+    }
+
     @Test func `many documents on one file open at once`() throws {
         try withVolume(.passthrough) { volume in
             let path = "\(volume.directory)/note"

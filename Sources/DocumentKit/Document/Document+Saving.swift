@@ -20,6 +20,7 @@ extension Document {
         guard now.isUnsaved, let contents = now.contents else { return }
         do {
             let bytes = try contents.contents()
+            let digest = try Hashing.sha256(bytes)
             try checkMount(now)
             if isFolderGone(of: now.path) {
                 // Where it was moved to is told soon.
@@ -30,15 +31,18 @@ extension Document {
                 throw DocumentProblem.inConflict
             }
             try coordinate(now.path, .write, now.presentation) { place in
-                guard try isKnown(place, now) else {
-                    if now.known != nil, isGone(place) { throw Missing() }
+                let former = try fileState(place, now)
+                guard now.knows(former) else {
+                    if former == nil { throw Missing() }
                     try meetOthers(place)
                     throw DocumentProblem.inConflict
                 }
+                core.signal { ($0.known, $0.attempted) = (former, digest) }
                 let file = try DocumentBytes.write(
-                    bytes, to: place, isNew: now.known == nil, isMounted: now.isMounted)
+                    bytes, digest: digest, to: place, isNew: former == nil,
+                    isMounted: now.isMounted)
                 core.signal { core in
-                    core.known = file
+                    (core.known, core.attempted) = (file, nil)
                     core.savedCount = now.changeCount
                     core.firstChange = core.lastChange
                     (core.error, core.retryTime) = (nil, nil)
@@ -108,11 +112,12 @@ extension Document {
     /// Whether the folder of a file is gone, and the file with it.
     private func isFolderGone(of path: String) -> Bool { isGone(path.parentPath) }
 
-    /// Whether the file holds what it did when it was read or written last.
-    private func isKnown(_ path: String, _ core: Core) throws -> Bool {
-        if core.known?.isUnchanged(at: path, isMounted: core.isMounted) == true { return true }
-        // Attributes may have changed alone.
-        return try DocumentBytes.read(path)?.state.digest == core.known?.digest
+    /// What the file holds; `nil` if there is none. It is read only where it may have changed.
+    private func fileState(_ path: String, _ core: Core) throws -> DocumentFileState? {
+        if let known = core.known, known.isUnchanged(at: path, isMounted: core.isMounted) {
+            return known
+        }
+        return try DocumentBytes.read(path)?.state
     }
 
     /// The file is another while there are changes: a conflict.
@@ -140,7 +145,7 @@ extension Document {
         try coordinate(before.path, .readWithoutChanges, before.presentation) { place in
             guard let read = try DocumentBytes.read(place) else { return try miss() }
             core.signal { $0.misses = 0 }
-            if read.state.digest == before.known?.digest, before.conflict == nil {
+            if before.knows(read.state), before.conflict == nil {
                 return core.signal { core in
                     core.known = read.state
                     core.foundKnown()

@@ -19,7 +19,11 @@ enum DocumentBytes {
         do throws(Errno) {
             let file = try OwnedDescriptor.open(path, O_RDONLY)
             let bytes = try WholeFile.read(file, limit: limit)
-            return (bytes, try DocumentFileState(FileStamp(try file.status()), bytes))
+            return (
+                bytes,
+                DocumentFileState(
+                    FileStamp(try file.status()), digest: try Hashing.sha256(bytes))
+            )
         } catch {
             if [ENOENT, ENOTDIR].contains(error.code) { return nil }
             throw .file("\(path): \(error)")
@@ -29,12 +33,13 @@ enum DocumentBytes {
     /// Makes `bytes` the content of the file.
     ///
     /// - Parameters:
+    ///   - digest: of the bytes.
     ///   - isNew: there is no file, and is not to be one.
     ///   - isMounted: one open and one close publish them as one version; elsewhere a new file with
     ///     the mode, owner and attributes of the old one takes its name, so that a reader sees either,
     ///     if that is possible without taking another name away from it.
     static func write(
-        _ bytes: [UInt8], to path: String, isNew: Bool, isMounted: Bool
+        _ bytes: [UInt8], digest: [UInt8], to path: String, isNew: Bool, isMounted: Bool
     ) throws(DocumentProblem) -> DocumentFileState {
         do throws(Errno) {
             if isNew {
@@ -50,12 +55,12 @@ enum DocumentBytes {
                 let former = try OwnedDescriptor.open(path, O_RDONLY)
                 if let file = try WholeFile.save(path, with: bytes, over: former) {
                     // Of the file that was written: the name may lead to another one already.
-                    return try DocumentFileState(FileStamp(try file.status()), bytes)
+                    return DocumentFileState(FileStamp(try file.status()), digest: digest)
                 }
             }
             // Other programs are kept out by the claim.
             guard let stamp = FileStamp(path: path) else { throw Errno.last }
-            return try DocumentFileState(stamp, bytes)
+            return DocumentFileState(stamp, digest: digest)
         } catch { throw .file("\(path): \(error)") }
     }
 }

@@ -18,6 +18,9 @@ extension Document {
         var lastChange: UInt64 = 0
         /// What the file held when it was read or written last; `nil` if it was gone.
         var known: DocumentFileState?
+        /// The digest of what the last save was to write, unless that went well. The file may hold it all the
+        /// same: what a close has kept is published also if the daemon is killed before it answers.
+        var attempted: [UInt8]?
         /// How often in a row there was no file.
         var misses = 0
         var conflict: DocumentConflict<Contents>?
@@ -40,6 +43,12 @@ extension Document {
         var isOpen: Bool { !state.contains(.closed) }
         var isUnsaved: Bool { changeCount != savedCount }
 
+        /// Whether this is what was read or written last (`nil`: no file). Where others wrote just what a
+        /// save was to write, nothing of theirs is lost by the next one.
+        func knows(_ file: DocumentFileState?) -> Bool {
+            file?.digest == known?.digest || file != nil && file?.digest == attempted
+        }
+
         func editable() throws(DocumentProblem) -> Contents {
             guard isOpen, let contents else { throw .closed }
             if state.contains(.editingDisabled) { throw .editingDisabled }
@@ -59,7 +68,7 @@ extension Document {
         mutating func load(_ new: Contents, _ file: DocumentFileState) {
             contents = new
             revision += 1
-            known = file
+            (known, attempted) = (file, nil)
             savedCount = changeCount
             error = nil
             setState(.savingError, false)
@@ -104,9 +113,9 @@ struct DocumentFileState: Hashable, Sendable {
     /// Times of files advance in steps; nobody has longer ones, in nanoseconds.
     private static let step: Int64 = 100_000_000
 
-    init(_ stamp: FileStamp, _ bytes: [UInt8]) throws(Errno) {
+    init(_ stamp: FileStamp, digest: [UInt8]) {
         self.stamp = stamp
-        digest = try Hashing.sha256(bytes)
+        self.digest = digest
         let now = WallClock.now
         isSettled = now.seconds * 1_000_000_000 + now.nanoseconds > stamp.changed &+ Self.step
     }
