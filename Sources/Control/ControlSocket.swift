@@ -38,7 +38,7 @@ package final class ControlSocket: VarlinkService {
         }
     }
 
-    /// Connections that go on, at most: there is always room for those that ask for a claim and end with it.
+    /// Connections that go on, at most, so that those find room that ask for a claim and end with it.
     static let mostFollowers = Descriptors.clients / 16 * 15
     /// Targets of one claim at most.
     package static let mostTargets = 256

@@ -28,7 +28,8 @@ enum SecondReader {
         close(descriptor)
         guard written == bytes.count else { throw Failed(status: errno, output: "write") }
         // The scripts hold no single quotation marks.
-        let python = package.map { "\(Samples.project)/Scripts/servers/pypi \($0)" } ?? "python3"
+        let installer = "\"\(Samples.project)/Scripts/servers/pypi\""
+        let python = package.map { "\(installer) \($0)" } ?? "python3"
         guard let pipe = popen("\(python) -c '\(script)' \(path) 2>&1", "r") else {
             throw Failed(status: errno, output: "popen")
         }

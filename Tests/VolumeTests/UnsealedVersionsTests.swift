@@ -15,8 +15,9 @@ import Testing
             list.ripen(at: moment(time), all: all)
         }
         func take() -> [UInt64] { list.take(atMost: 100).map(\.item.rawValue) }
-        func sealed(_ count: Int, from begin: Double, to end: Double) {
-            list.sealed(count, from: moment(begin), to: moment(end))
+        func fail(_ item: UInt64, at time: Double) { list.fail(node(item), at: moment(time)) }
+        func seal(_ count: Int, from begin: Double, to end: Double) {
+            list.seal(count, from: moment(begin), to: moment(end))
         }
 
         private func node(_ item: UInt64) -> NodeNumber {
@@ -51,7 +52,7 @@ import Testing
         #expect(versions.areDue(at: 162, all: true))
     }
 
-    @Test func `what was begun goes on at once, what failed waits`() {
+    @Test func `what was begun goes on at once, what failed waits for a minute`() {
         let versions = Versions()
         versions.publish(1, at: 1)
         versions.publish(2, at: 1)
@@ -63,25 +64,58 @@ import Testing
         versions.goOn(1)
         #expect(versions.areDue(at: 6))
         #expect(versions.take() == [1])
-        versions.publish(1, at: 6)
-        #expect(!versions.areDue(at: 7))
-        #expect(versions.remove(1))
+        versions.fail(1, at: 6)
+        versions.fail(2, at: 6)
+        #expect(!versions.areDue(at: 66))
+        #expect(versions.remove(2))
+        #expect(versions.areDue(at: 66.5))
+        #expect(versions.take() == [1])
         #expect(versions.list.isEmpty)
     }
 
-    @Test func `after many were sealed there is a rest, but not for ever`() {
+    @Test
+    func `after many were sealed there is a rest while others are published, but not for ever`() {
         let versions = Versions()
         for item: UInt64 in 0..<20 { versions.publish(item, at: 0) }
         #expect(versions.areDue(at: 5))
         #expect(versions.take().count == 20)
-        versions.publish(21, at: 5)
-        versions.sealed(20, from: 5, to: 10)
-        #expect(!versions.areDue(at: 24))
-        #expect(versions.areDue(at: 25))
-        #expect(versions.take() == [21])
-        versions.sealed(20, from: 30, to: 60)
-        versions.publish(22, at: 60)
-        #expect(!versions.areDue(at: 119))
-        #expect(versions.areDue(at: 121))
+        versions.seal(20, from: 5, to: 10)
+        for second: UInt64 in 10...40 {
+            versions.publish(second, at: Double(second))
+            #expect(versions.areDue(at: Double(second)) == (second >= 25))
+        }
+        #expect(versions.take().last == 35)
+        versions.seal(26, from: 40, to: 60)
+        for second: UInt64 in 60...71 {
+            versions.publish(second, at: Double(second))
+            #expect(versions.areDue(at: Double(second)) == (second > 70))
+            _ = versions.take()
+        }
+    }
+
+    @Test func `a rest ends when all is quiet`() {
+        let versions = Versions()
+        for item: UInt64 in 0..<20 { versions.publish(item, at: 0) }
+        #expect(versions.areDue(at: 5))
+        _ = versions.take()
+        versions.publish(20, at: 14)
+        versions.seal(20, from: 5, to: 15)
+        #expect(!versions.areDue(at: 18))
+        #expect(versions.areDue(at: 18.5))
+        #expect(versions.take() == [20])
+    }
+
+    @Test func `the rest is as long as all pieces took`() {
+        let versions = Versions()
+        for item: UInt64 in 0..<150 { versions.publish(item, at: 0) }
+        #expect(versions.areDue(at: 5))
+        #expect(versions.take().count == 100)
+        versions.seal(100, from: 5, to: 10)
+        #expect(versions.take().count == 50)
+        versions.seal(0, from: 10, to: 12)
+        for second: UInt64 in 12...34 {
+            versions.publish(second, at: Double(second))
+            #expect(versions.areDue(at: Double(second)) == (second >= 33))
+        }
     }
 }

@@ -117,7 +117,8 @@ final class ControlConnection: Sendable {
         case "TimedOut": throw .timedOut(holders)
         case "Deadlock": throw .deadlock(holders)
         case "TooMany":
-            throw .tooMany("the mount has as many claims, presenters or queries as it takes")
+            throw .tooMany(
+                "the mount has as many claims, presenters, queries or followers as it takes")
         case "TooManyClients":
             let limit = reply.parameters["limit"]?.integer ?? 0
             throw .tooMany(

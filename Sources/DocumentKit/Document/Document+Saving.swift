@@ -123,6 +123,8 @@ extension Document {
     /// The file is another while there are changes: a conflict.
     private func meetOthers(_ path: String) throws {
         let theirs = try DocumentBytes.read(path)
+        // The mount may have gone away after it was looked for.
+        if theirs == nil { try checkMount(core.withLock { $0 }) }
         let contents = theirs.flatMap { try? Contents(contents: $0.bytes) }
         core.signal { core in
             core.known = theirs?.state

@@ -12,23 +12,33 @@ struct UnsealedVersions: Sendable {
     private static let patience: UInt64 = 60_000_000_000
     /// More than this are sealed by one sync of the disk, which whoever writes meanwhile notices.
     static let many = 16
-    /// So much longer than it took to seal many is the rest after it.
+    /// So much longer than it took to seal many is the rest after it, unless all is quiet.
     private static let rest: UInt64 = 3
 
     /// In the order of their publish.
     private var waiting: [(node: NodeNumber, published: UInt64)] = []
     private var due: [NodeNumber] = []
+    /// Could not be sealed. Each may take a disk that fails a long time, so they are due with all others only.
+    private var failed: [NodeNumber] = []
     /// The first publish since all were due.
     private var first: UInt64?
-    /// Nothing becomes due one by one before this.
+    /// While others are published, nothing becomes due one by one before this.
     private var rests: UInt64 = 0
+    /// How many were sealed since there was nothing due, and how long that took.
+    private var sealed: (count: Int, time: UInt64) = (0, 0)
 
-    var count: Int { waiting.count + due.count }
-    var isEmpty: Bool { waiting.isEmpty && due.isEmpty }
+    var count: Int { waiting.count + due.count + failed.count }
+    var isEmpty: Bool { count == 0 }
 
-    /// A version was published, or could not be sealed and is tried again as if it had been.
+    /// A version was published, or cannot be sealed yet and is tried again as if it had been.
     mutating func publish(_ node: NodeNumber, at now: UInt64) {
         waiting.append((node, now))
+        if first == nil { first = now }
+    }
+
+    /// A version could not be sealed.
+    mutating func fail(_ node: NodeNumber, at now: UInt64) {
+        failed.append(node)
         if first == nil { first = now }
     }
 
@@ -38,14 +48,15 @@ struct UnsealedVersions: Sendable {
     /// - Returns: whether there are any.
     mutating func ripen(at now: UInt64, all: Bool) -> Bool {
         if all || first.map({ now > $0 + Self.patience }) == true {
-            due += waiting.map(\.node)
+            due += waiting.map(\.node) + failed
             waiting = []
-        } else if now >= rests {
+            failed = []
+        } else if now >= rests || waiting.last.map({ now > $0.published + Self.quiet }) == true {
             let ripe = waiting.prefix { now > $0.published + Self.quiet }
             due += ripe.map(\.node)
             waiting.removeFirst(ripe.count)
         }
-        if waiting.isEmpty { first = nil }
+        if waiting.isEmpty, failed.isEmpty { first = nil }
         return !due.isEmpty
     }
 
@@ -63,6 +74,8 @@ struct UnsealedVersions: Sendable {
             waiting.remove(at: place)
         } else if let place = due.firstIndex(of: node) {
             due.remove(at: place)
+        } else if let place = failed.firstIndex(of: node) {
+            failed.remove(at: place)
         } else {
             return false
         }
@@ -73,7 +86,11 @@ struct UnsealedVersions: Sendable {
     mutating func goOn(_ nodes: [NodeNumber]) { due += nodes }
 
     /// Sealing so many took from one moment to the other.
-    mutating func sealed(_ count: Int, from begin: UInt64, to end: UInt64) {
-        if count > Self.many { rests = end + max(Self.quiet, Self.rest * (end - begin)) }
+    mutating func seal(_ count: Int, from begin: UInt64, to end: UInt64) {
+        sealed.count += count
+        sealed.time += end - begin
+        guard due.isEmpty else { return }
+        if sealed.count > Self.many { rests = end + max(Self.quiet, Self.rest * sealed.time) }
+        sealed = (0, 0)
     }
 }

@@ -10,6 +10,9 @@ internal import SystemCalls
 extension Weeding {
     /// How long a round goes on with the hashing of a large content, in milliseconds.
     private static let hashingTime: UInt64 = 500
+    /// A round seals for so long, in milliseconds: what else the keeper does is to come in between, above all
+    /// that what is published meanwhile gets onto the disk.
+    private static let sealingTime: UInt64 = 1_000
     /// How long an unmount spends on sealing, in milliseconds.
     private static let endingPatience: UInt64 = 2_000
 
@@ -28,20 +31,19 @@ extension Weeding {
         }
         var count = 0
         defer {
-            volume.state.withLock {
-                $0.unsealed.sealed(count, from: begin, to: MonotonicClock.now)
-            }
+            volume.state.withLock { $0.unsealed.seal(count, from: begin, to: MonotonicClock.now) }
         }
-        let deadline = MonotonicClock.after(milliseconds: Self.endingPatience)
+        let deadline = MonotonicClock.after(
+            milliseconds: ending ? Self.endingPatience : Self.sealingTime)
         while true {
-            if ending, MonotonicClock.now > deadline {
-                synchronizeAtEnd()
-                return false
+            if MonotonicClock.now > deadline {
+                if ending { synchronizeAtEnd() }
+                return !ending
             }
             let batch = volume.state.withLock { $0.takeUnsealed(atMost: 512) }
             if batch.isEmpty { return false }
-            count += batch.count
-            let (left, large) = seal(batch, hashing)
+            let (sealed, left, large) = seal(batch, hashing)
+            count += sealed
             endSealing(batch.count, left, large)
             if left.isEmpty, large.isEmpty { continue }
             if ending { synchronizeAtEnd() }
@@ -73,8 +75,8 @@ extension Weeding {
             return true
         }
         if !waiting { return try makeDurable(node) }
-        let (left, large) = seal([node], nil)
-        endSealing(1, left + large, [])
+        let (_, left, large) = seal([node], nil)
+        endSealing(1, left, large)
         if !left.isEmpty { throw Errno(EIO) }
         try volume.log.synchronize()
         return true
@@ -103,7 +105,7 @@ extension Weeding {
     private func endSealing(_ count: Int, _ left: [NodeNumber], _ begun: [NodeNumber]) {
         volume.state.withLock { state in
             state.sealing -= count
-            for node in left { state.unsealed.publish(node, at: MonotonicClock.now) }
+            for node in left { state.unsealed.fail(node, at: MonotonicClock.now) }
             state.unsealed.goOn(begun)
         }
     }
@@ -111,10 +113,10 @@ extension Weeding {
     /// Seals what it can.
     ///
     /// - Parameter hashing: goes on with a large content; `nil`: they wait.
-    /// - Returns: what has to be tried again, and what is durable but not hashed yet.
+    /// - Returns: how many it sealed, what has to be tried again, and what is durable but not hashed yet.
     private func seal(
         _ nodes: [NodeNumber], _ hashing: PartialHashing?
-    ) -> (failed: [NodeNumber], large: [NodeNumber]) {
+    ) -> (sealed: Int, failed: [NodeNumber], large: [NodeNumber]) {
         let rows: [VersionRow]? = try? volume.container.query { (database) throws(Failure) in
             var found: [VersionRow] = []
             for node in nodes {
@@ -123,7 +125,7 @@ extension Weeding {
             return found
         }
         // Versions that are not in the catalog any more need nothing.
-        guard let versions = rows?.filter({ !$0.place.isNamed }) else { return (nodes, []) }
+        guard let versions = rows?.filter({ !$0.place.isNamed }) else { return (0, nodes, []) }
         var large: [NodeNumber] = []
         // One at a time: the hashing of another one would begin anew.
         var hashing = hashing
@@ -133,7 +135,7 @@ extension Weeding {
         for version in versions { try? content.spill(version.node) }
         // Where that fails each one tells whether it is on the disk.
         let many =
-            versions.count > UnsealedVersions.many && content.trustsDisk
+            versions.count { $0.place == .staged } > UnsealedVersions.many && content.trustsDisk
             && (try? content.synchronizeDisk()) != nil
         for var version in versions {
             let reference = ContentReference(
@@ -144,7 +146,7 @@ extension Weeding {
                 if version.hash == nil, let file = try content.open(reference),
                     try file.status().size != version.size
                 {
-                    continue
+                    throw Errno(EIO)
                 }
                 if !many, version.place == .staged, let file = try content.open(reference) {
                     try content.makeDurable(version.node, file)
@@ -195,7 +197,7 @@ extension Weeding {
             if volume.quota.isLimited { volume.state.withLock { $0.quota.isDue = true } }
             return retry
         }
-        return (failed, large)
+        return (ready.count, failed, large)
     }
 
     /// Makes blobs durable that are here already and take the place of these: they may have come from the
