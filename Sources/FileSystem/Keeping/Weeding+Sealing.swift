@@ -261,11 +261,12 @@ extension VolumeState {
 
     /// Takes versions out that are due. Those that cannot be sealed yet are tried again later.
     fileprivate func takeUnsealed(atMost count: Int) -> [NodeNumber] {
-        let first = unsealed.take(atMost: count)
-        let batch = first.filter { !frozen.contains($0) }
-        if batch.count < first.count {
-            for node in first where frozen.contains(node) {
+        var batch: [NodeNumber] = []
+        for node in unsealed.take(atMost: count) {
+            if frozen.contains(node) {
                 unsealed.publish(node, at: MonotonicClock.now)
+            } else {
+                batch.append(node)
             }
         }
         beginSealing(batch.count)
