@@ -16,6 +16,7 @@ final class SmallDisk {
 
     private let base: String
     private let guardian: Guardian
+    private var thawing: RunningProgram?
 
     /// Makes and mounts one.
     ///
@@ -42,8 +43,28 @@ final class SmallDisk {
         }
     }
 
+    /// Has everything that writes to it wait, from now until ``thaw()``: for at most a minute, in whatever way
+    /// the test ends.
+    func freeze() throws {
+        thawing = try RunningProgram(
+            ["sh", "-c", "sleep 60; exec fsfreeze -u \(mountPoint)"].map { Array($0.utf8) })
+        try switchFreezing("-f")
+    }
+
+    /// Ends what ``freeze()`` began.
+    func thaw() throws {
+        thawing = nil
+        try switchFreezing("-u")
+    }
+
+    private func switchFreezing(_ option: String) throws {
+        let result = try run(["fsfreeze", option, mountPoint])
+        guard result.status == 0 else { throw TestSetupFailure("fsfreeze \(option): \(result)") }
+    }
+
     /// Unmounts and removes it.
     func remove() {
+        if thawing != nil { try? thaw() }
         // A daemon that has just been told to end may still be closing files.
         for _ in 0..<600 where (try? run(["umount", mountPoint]).status) != 0 {
             guard MountTable.isMounted(mountPoint) else { break }

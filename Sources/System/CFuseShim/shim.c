@@ -1,5 +1,6 @@
 #define _GNU_SOURCE
 #include "fuseshim.h"
+#include "turn.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -10,7 +11,16 @@
 #include <unistd.h>
 
 /* The kernel's side of the protocol, as far as it is needed here. */
-enum { OPCODE_INIT = 26, OPCODE_CREATE = 35, OPCODE_TMPFILE = 51 };
+enum {
+    OPCODE_READ = 15,
+    OPCODE_FSYNC = 20,
+    OPCODE_INIT = 26,
+    OPCODE_FSYNCDIR = 30,
+    OPCODE_CREATE = 35,
+    OPCODE_FALLOCATE = 43,
+    OPCODE_COPY_FILE_RANGE = 47,
+    OPCODE_TMPFILE = 51
+};
 #define INIT_HANDLE_KILLPRIV_V2 (1u << 28)
 #define INIT_EXT (1u << 30)
 /* Bits of flags2, the upper half of the 64 INIT flags. */
@@ -50,14 +60,35 @@ struct init_out {
     uint32_t unused[6];
 };
 
+struct read_in {
+    uint64_t handle, offset;
+    uint32_t size;
+};
+
+/* From this size on a request is about much data. */
+enum { MUCH = 64 << 10 };
+
+/* Whether another thread had better look for the next request at once. */
+static int takes_long(const struct in_header *header) {
+    switch (header->opcode) {
+    case OPCODE_FSYNC: case OPCODE_FSYNCDIR: case OPCODE_FALLOCATE: case OPCODE_COPY_FILE_RANGE:
+        return 1;
+    case OPCODE_READ:
+        return ((const struct read_in *)(header + 1))->size >= MUCH;
+    default:
+        return header->len >= MUCH;
+    }
+}
+
 /* libfuse passes the session's userdata to these, which is not ours: one mount a process. */
 static struct shim_connection *current;
 
 static ssize_t read_request(int fd, void *buffer, size_t length, void *userdata) {
     (void)userdata;
-    ssize_t result = read(fd, buffer, length);
+    ssize_t result = turn_read(fd, buffer, length);
     if (result < (ssize_t)(sizeof(struct in_header) + 16)) return result;
     struct in_header *header = buffer;
+    if (takes_long(header)) turn_call();
     if (header->opcode == OPCODE_TMPFILE) {
         /* As CREATE in all but the name, which is one that no file can have. */
         header->opcode = OPCODE_CREATE;
@@ -200,10 +231,16 @@ int shim_reply_create(fuse_req_t request, const struct fuse_entry_param *entry, 
 int shim_loop(struct fuse_session *session, unsigned int threads) {
     struct fuse_loop_config *config = fuse_loop_cfg_create();
     if (config == NULL) return -ENOMEM;
+    int result = turn_start(fuse_session_fd(session));
+    if (result != 0) {
+        fuse_loop_cfg_destroy(config);
+        return result;
+    }
     /* One descriptor for all threads, so that another daemon can take the mount over. */
     fuse_loop_cfg_set_clone_fd(config, 0);
     fuse_loop_cfg_set_max_threads(config, threads);
-    int result = fuse_session_loop_mt(session, config);
+    result = fuse_session_loop_mt(session, config);
+    turn_end();
     fuse_loop_cfg_destroy(config);
     return result;
 }
