@@ -27,9 +27,22 @@ package struct VarlinkCall: Sendable {
         case .object(let members): parameters = members
         default: return nil
         }
-        isOneWay = object["oneway"]?.boolean ?? false
+        guard let oneWay = Self.flag(object["oneway"]), let more = Self.flag(object["more"]) else {
+            return nil
+        }
+        isOneWay = oneWay
         // Who takes no reply takes no several ones.
-        more = !isOneWay && object["more"]?.boolean ?? false
+        self.more = !oneWay && more
+    }
+
+    /// `nil` for what is neither true nor false: to go on without it would answer another call than the
+    /// one that was meant.
+    private static func flag(_ value: JSONValue?) -> Bool? {
+        switch value {
+        case nil, .null: false
+        case .boolean(let isSet): isSet
+        default: nil
+        }
     }
 
     /// The message with its end.

@@ -143,6 +143,39 @@ struct GrantCommandTests {
         }
     }
 
+    @Test(arguments: DataPath.mounts.prefix(1))
+    func `a document named from its container is in it, by its own name`(_ place: DataPath) throws {
+        try withDesk(place) { desk in
+            try desk.shell(
+                "mkdir d && printf one > a.txt && printf two > d/b.txt && ln -s a.txt link && ln -s d way"
+            )
+            let container = try #require(desk.volume.container)
+            // A path goes where it leads; what is named by its container does not.
+            let inside = "test:./work//d/b.txt"
+            let others = ["d/../a.txt", "../work/a.txt", "link", "way/b.txt"]
+                .map { "test:work/" + $0 }
+            try desk.run("grant", "link", "--to", "notes")
+            try desk.run("revoke", "a.txt")
+            for isMounted in [true, false] {
+                if !isMounted { try container.unmount() }
+                for other in others {
+                    let result = try container.command(["grant", other, "--to", "notes"])
+                    #expect([64, 66].contains(result.status), "\(other), \(isMounted): \(result)")
+                }
+                // Out of the mount, to where another container may be.
+                let point = container.mountPoint.split(separator: "/").last ?? ""
+                let out = try container.command([
+                    "grant", "test:../\(point)/work/a.txt", "--to", "notes",
+                ])
+                #expect([64, 66].contains(out.status), "\(isMounted): \(out)")
+                #expect(try container.command(["grants"]).text == "")
+                #expect(try container.command(["grant", inside, "--to", "notes"]).status == 0)
+                #expect(try container.command(["revoke", inside]).status == 0)
+            }
+            try container.mount()
+        }
+    }
+
     @Test(
         .enabled(if: DataPath.isPrivileged, "needs other users"),
         arguments: DataPath.mounts.prefix(1))

@@ -62,6 +62,8 @@ def is_well():
 # What is no message, no call, or no JSON.
 for text in [
     b"\0", b"garbage\0", b"{}\0", b"[]\0", b'{"method": 1}\0', b'{"method": "x", "parameters": 1}\0',
+    b'{"method": "org.shapeedit.Control.Status", "more": "true"}\0',
+    b'{"method": "org.shapeedit.Control.Status", "oneway": 1}\0',
     b"\xff\xfe\0", b"[" * 100_000 + b"\0", b'{"method": "' + b"\\ud800" + b'"}\0',
     os.urandom(10_000).replace(b"\0", b"x") + b"\0",
 ]:

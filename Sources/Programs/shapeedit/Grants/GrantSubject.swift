@@ -28,19 +28,34 @@ struct GrantSubject {
         guard let colon = text.firstIndex(of: ":"), !text[..<colon].contains("/") else {
             throw Failure(text, reason)
         }
-        let (name, path) = (String(text[..<colon]), String(text[text.index(after: colon)...]))
+        let name = String(text[..<colon])
         guard try Containers.exists(name) else {
             throw Failure(.noInput, "\(text): there is no such file and no container \(name)")
         }
+        let names = text[text.index(after: colon)...].split(separator: "/").filter { $0 != "." }
+        let path = names.joined(separator: "/")
         if let point = NamedToken.mountPoint(of: name) {
-            guard stat((point + "/" + path).cPath, &status) == 0 else {
-                throw Failure(text, Errno.last)
-            }
-            place = .mounted(path: point + "/" + path)
+            place = .mounted(path: try Self.place(of: names, below: point, text))
         } else {
             place = .closed(try ClosedGrants(name), path: path)
         }
         container = name
+    }
+
+    /// The path of a document that is named from the root of its container. Nothing leads out of there, or
+    /// round: a container that is not mounted has no other way to it either.
+    private static func place(
+        of names: [Substring], below point: String, _ text: String
+    ) throws(Failure) -> String {
+        let path = point + names.map { "/" + $0 }.joined()
+        guard let found = realpath(path.cPath, nil) else { throw Failure(text, Errno.last) }
+        defer { free(found) }
+        guard String(cPath: found) == path else {
+            throw Failure(
+                .usage,
+                "\(text): a link or .. is on the way; name the document as the container has it")
+        }
+        return path
     }
 
     /// Where the document is in a mount; `nil` if its container is not mounted.
