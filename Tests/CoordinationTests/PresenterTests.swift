@@ -341,6 +341,26 @@ import Testing
         #expect(try change(.published, "a", by: 60).isEmpty)
     }
 
+    @Test
+    mutating func `what is done under a claim for nobody is told to presenters of its process`()
+        throws
+    {
+        let reading = try claim("b", .read, process: 60)
+        let writing = try claim("a", .write, process: 60)
+        let commanding = try claim("c", .write, process: 62)
+        let own = try present("", process: 60)
+        #expect([reading, writing, commanding].allSatisfy { $0.events.count == 1 })
+        let told = try change(.changed, "a", by: 60)
+        #expect(told == [.message(own, .subitemChanged(try path("a")))])
+        // A claim to read says nothing of who writes.
+        #expect(try change(.changed, "b", by: 60).isEmpty)
+        // What a command writes that was run under one is its own doing.
+        let written = ItemChange(.changed, try path("c"), by: 60, family: [60, 62])
+        #expect(table.note(written, at: 0).isEmpty)
+        _ = table.release(writing.id, at: 0)
+        #expect(try change(.changed, "a", by: 60).isEmpty)
+    }
+
     @Test mutating func `a presenter learns where its item is, also from its own process`() throws {
         let own = try present("a/b", process: 60)
         let above = try present("", process: 60)

@@ -100,6 +100,32 @@ import Testing
         }
     }
 
+    @Test func `who shows an item is told what another part of its program does under a claim`()
+        throws
+    {
+        try withVolume(.passthrough) { volume in
+            let path = "\(volume.directory)/document"
+            try volume.agent().store("document", "old")
+            let shows = Shows()
+            let presentation = try FilePresentation(of: path, shows)
+            defer { presentation.end() }
+            try FileCoordinator().coordinate([FileIntent(path, .write)]) { paths in
+                try WholeFile.overwrite(try OwnedDescriptor.open(paths[0], O_WRONLY), with: [1])
+                // The version is published a moment after the close: who looks waits for it.
+                #expect(try WholeFile.read(try OwnedDescriptor.open(paths[0], O_RDONLY)) == [1])
+            }
+            shows.expect("relinquish writer", "changed", "version", "resume")
+            // What it does itself, it knows.
+            try FileCoordinator(for: presentation).coordinate([FileIntent(path, .write)]) { paths in
+                try WholeFile.overwrite(try OwnedDescriptor.open(paths[0], O_WRONLY), with: [2])
+            }
+            try FileCoordinator().coordinate([FileIntent(path, .writeDeleting)]) { paths in
+                #expect(unlink(paths[0]) == 0)
+            }
+            shows.expect("relinquish writer", "deletion document", "deleted", "resume")
+        }
+    }
+
     @Test func `who shows what is in a folder that changes places is told it is another`() throws {
         try withVolume(.passthrough) { volume in
             let agent = try volume.agent()

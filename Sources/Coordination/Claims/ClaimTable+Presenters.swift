@@ -93,10 +93,11 @@ extension ClaimTable {
     /// Tells presenters of a change, and lets claims follow what was renamed.
     package mutating func note(_ change: ItemChange, at now: UInt64) -> [ClaimEvent] {
         var events: [ClaimEvent] = []
-        let clients = self.clients(of: change)
-        // What was done on behalf of one is news to the others, also to those of the same program: two
-        // documents of one file, or a window that lists the folder.
-        let silent = clients.isEmpty ? agents(of: change) : clients
+        let (clients, isOnBehalf) = self.clients(of: change)
+        // What was done on behalf of one, or by a part of a program that claims for itself and shows
+        // nothing, is news to the others, also to those of the same program: two documents of one file, or
+        // a window that lists the folder.
+        let silent = isOnBehalf ? clients : agents(of: change)
         func tell(_ presenters: [PresenterID], _ message: PresenterMessage) {
             for id in presenters where !silent.contains(id) { events.append(.message(id, message)) }
         }
@@ -158,10 +159,12 @@ extension ClaimTable {
         return Set(told.filter { presenters[$0]?.holder.process == change.process })
     }
 
-    /// Presenters on whose behalf a change was made: those that the claims name under which it was.
-    private func clients(of change: ItemChange) -> Set<PresenterID> {
-        if change.process == 0 || presenters.isEmpty { return [] }
+    /// Presenters on whose behalf a change was made: those that the claims name under which it was. Also
+    /// whether there are such claims: one to write of the very process may name nobody.
+    private func clients(of change: ItemChange) -> (Set<PresenterID>, isOnBehalf: Bool) {
+        if change.process == 0 || presenters.isEmpty { return ([], false) }
         var found: Set<PresenterID> = []
+        var isClaimed = false
         var paths = [change.path]
         if case .moved(let source, _) = change.kind { paths.append(source) }
         for path in paths {
@@ -169,13 +172,18 @@ extension ClaimTable {
             for mark in named.at(path) + named.above(path) {
                 // One that waits has changed nothing.
                 guard let claim = claims[mark.id], claim.phase != .waiting,
-                    let presenter = claim.request.presenter,
                     change.family.contains(claim.request.holder.process)
                 else { continue }
-                found.insert(presenter)
+                if let presenter = claim.request.presenter {
+                    found.insert(presenter)
+                } else if claim.phase == .granted, mark.access.writes,
+                    claim.request.holder.process == change.process
+                {
+                    isClaimed = true
+                }
             }
         }
-        return found
+        return (found, isClaimed || !found.isEmpty)
     }
 
     /// Folders above the old and the new place.
