@@ -8,10 +8,10 @@ internal import SystemCalls
 /// The handlers of open files that do more than pass on.
 extension FuseSession {
     /// - Parameters:
-    ///   - held: what ``Volume/hold(_:)`` gave, to be let go.
+    ///   - held: what ``Volume/hold(_:for:)`` gave, to be let go.
     ///   - asksAgain: whether it has to ask for claims once more (``VolumeState/askAgain(_:)``).
     func open(
-        _ request: Request, _ node: NodeNumber, _ flags: Int32, holding held: NodeNumber?,
+        _ request: Request, _ node: NodeNumber, _ flags: Int32, holding held: HeldContent?,
         asksAgain: Bool
     ) {
         volume.open(node, flags: flags, request.caller, asksAgain: asksAgain) { [self] result in

@@ -71,7 +71,7 @@ extension FuseSession {
     func openWhenHere(
         _ request: Request, _ node: NodeNumber, _ flags: Int32, asksAgain: Bool = false
     ) {
-        let held = volume.hold(node)
+        let held = volume.hold(node, for: request.caller.thread)
         let reads = flags & O_ACCMODE == O_RDONLY && flags & O_TRUNC == 0
         if reads, let missing = volume.missing(node), !missing.isOpenedAtOnce {
             wait(
@@ -92,7 +92,7 @@ extension FuseSession {
         _ work: @escaping @Sendable () throws(Errno) -> Void
     ) throws(Errno) {
         guard let missing = volume.missing(node, handle) else { return try work() }
-        let held = volume.hold(node)
+        let held = volume.hold(node, for: request.caller.thread)
         wait(
             request, for: missing, nil, node, reader: isRead ? handle : nil,
             otherwise: { [volume] in volume.letGo(held) }

@@ -1,10 +1,16 @@
 internal import Coordination
 internal import Model
 
-/// Which processes, or threads of them, have which nodes open: to be named when a content cannot be let
-/// go. Guarded by its owner.
+/// A content that is kept from going because a thread waits for it, or is about to open it.
+struct HeldContent {
+    var node: NodeNumber
+    var thread: Int32
+}
+
+/// Which processes, or threads of them, have which nodes open, or wait for their contents: to be named
+/// when a content cannot be let go. Guarded by its owner.
 struct Openers {
-    /// One entry for each handle.
+    /// One entry for each handle, and for each who waits.
     private var threads: [NodeNumber: [Int32]] = [:]
 
     mutating func add(_ node: NodeNumber, _ thread: Int32) {
@@ -13,7 +19,8 @@ struct Openers {
 
     mutating func remove(_ node: NodeNumber, _ thread: Int32) {
         // The handle keeps 24 bits of it.
-        guard let place = threads[node]?.firstIndex(where: { $0 & 0xff_ffff == thread }) else {
+        let kept = thread & 0xff_ffff
+        guard let place = threads[node]?.firstIndex(where: { $0 & 0xff_ffff == kept }) else {
             return
         }
         threads[node]?.remove(at: place)

@@ -233,7 +233,7 @@ extension VolumeState {
         if let mode = modes[node.rawValue], mode.cached + mode.passthrough > 0 {
             return .isOpen(openers[node])
         }
-        if held.contains(node) { return .isOpen([]) }
+        if held.contains(node) { return .isOpen(openers[node]) }
         switch record.pointee.place {
         case .staged, .durable, .sealed: return .isNotStored
         case .none, .stored, .promised, .elsewhere: return nil

@@ -147,20 +147,25 @@ extension Volume {
         return state.withLock { $0.wanted(node, handle) }.flatMap(missing)
     }
 
-    /// Keeps the content of a node from being evicted, until ``letGo(_:)``: somebody is about to use
-    /// it. `nil` if no content can go, or if there is nothing to keep.
-    func hold(_ node: NodeNumber) -> NodeNumber? {
+    /// Keeps the content of a node from being evicted, until ``letGo(_:)``: this thread
+    /// is about to use it. `nil` if no content can go, or if there is nothing to keep.
+    func hold(_ node: NodeNumber, for thread: Int32) -> HeldContent? {
         guard mayMiss else { return nil }
         return state.withLock { state in
             guard let content = state.wanted(node, nil) else { return nil }
             state.held.add(content.node)
-            return content.node
+            // No handle tells yet who it is that it is kept for.
+            state.openers.add(content.node, thread)
+            return HeldContent(node: content.node, thread: thread)
         }
     }
 
-    func letGo(_ held: NodeNumber?) {
+    func letGo(_ held: HeldContent?) {
         guard let held else { return }
-        state.withLock { $0.held.remove(held) }
+        state.withLock { state in
+            state.held.remove(held.node)
+            state.openers.remove(held.node, held.thread)
+        }
     }
 
     /// The same for an earlier version.

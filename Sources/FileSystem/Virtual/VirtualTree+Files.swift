@@ -129,5 +129,7 @@ extension VirtualTree {
         }
     }
 
-    private func unpin(_ node: NodeNumber) { volume.letGo(node) }
+    private func unpin(_ node: NodeNumber) {
+        volume.state.withLock { $0.held.remove(node) }
+    }
 }

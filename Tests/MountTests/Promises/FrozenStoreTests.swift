@@ -45,6 +45,30 @@ struct FrozenStoreTests {
         }
     }
 
+    @Test func `who waits for a content is named when it cannot be let go`() throws {
+        try withFrozenServer(options: ["store_timeout=90"]) { volume, server in
+            let agent = try volume.agent()
+            agent.shell("echo small > small; head -c 9000000 /dev/urandom > large")
+            try volume.evictAll()
+            try server.signal("STOP")
+            for name in ["small", "large"] {
+                let reader = try RunningProgram(
+                    ["cat", name].map { Array($0.utf8) }, directory: volume.directory)
+                // It opens the large one at once, and waits for its bytes.
+                let words = "it is open in cat (process \(reader.process))"
+                var said = ""
+                for _ in 0..<600 where !said.contains(words) {
+                    said = try volume.outcome("evict", "@\(name)").errorText
+                    usleep(50_000)
+                }
+                #expect(said.contains(words), "\(name): \(said)")
+                reader.kill(signal: SIGKILL)
+                _ = reader.wait()
+            }
+            try server.signal("CONT")
+        }
+    }
+
     @Test(.enabled(if: isInstalled("script"), "needs script"))
     func `who interrupts materialize is left with a clean line`() throws {
         try withFrozenServer { volume, server in
