@@ -18,6 +18,11 @@ public enum MountAttributes {
         try PathAttributes.remove(name, of: path)
     }
 
+    /// Whether the file is in a mount of ShapeEdit.
+    public static func isMounted(_ path: String) -> Bool {
+        (try? checkMounted(path)) != nil
+    }
+
     private static func checkMounted(_ path: String) throws(Errno) {
         var status = stat()
         _ = try check { stat(path.cPath, &status) }

@@ -168,6 +168,20 @@ struct ProgressTests {
         }
     }
 
+    @Test func `what is in .shapeedit is refused once, by the name it was given`() throws {
+        try withVolume(.passthrough, store: "folder") { volume in
+            try volume.agent().shell("echo a > a")
+            for command in ["evict", "materialize", "cancel"] {
+                for name in [".shapeedit", ".shapeedit/versions", ".shapeedit/status.json"] {
+                    let path = "\(volume.root.text)/\(name)"
+                    let result = try volume.shapeedit(command, path, fails: EX_NOINPUT)
+                    let words = "it is neither a document nor a folder of documents"
+                    #expect(result.errorText == "shapeedit: \(path): \(words)\n")
+                }
+            }
+        }
+    }
+
     @Test(
         .enabled(if: isInstalled("script") && isInstalled("curl"), "needs script and curl"))
     func `who interrupts an import is left with a clean line`() throws {

@@ -42,6 +42,7 @@ struct ContentTargets: ParsableArguments {
             if !isNamed, errno == ENOENT { return [] }
             throw Failure(path, Errno.last)
         }
+        if isNamed { try refuseVirtual(path) }
         switch status.st_mode & S_IFMT {
         case S_IFREG:
             found.append(DocumentContent(path: path, size: Int64(status.st_size)))
@@ -53,6 +54,15 @@ struct ContentTargets: ParsableArguments {
             if isNamed { throw Failure(.noInput, "\(path): it is neither a document nor a folder") }
         }
         return []
+    }
+
+    /// What is in `.shapeedit` has no content that could come or go: that is said once, and not of each
+    /// file there. All else in a mount tells its container.
+    private static func refuseVirtual(_ path: String) throws(Failure) {
+        guard (try? PathAttributes.value("user.shapeedit.container", of: path)) == nil,
+            MountAttributes.isMounted(path)
+        else { return }
+        throw Failure(.noInput, "\(path): it is neither a document nor a folder of documents")
     }
 }
 
