@@ -4,7 +4,7 @@ internal import PathText
 internal import SystemCalls
 
 /// A folder of this machine as a source. Symlinks are shown and not followed; what is neither a folder,
-/// a file nor a symlink is passed over, and so are mounts of ShapeEdit.
+/// a file nor a symlink is passed over and counted, and so are mounts of ShapeEdit.
 package struct FolderTree: SourceTree {
     /// Bytes read at a time.
     private static let chunk = 1 << 20
@@ -26,12 +26,10 @@ package struct FolderTree: SourceTree {
             do throws(StoreError) {
                 let isThere = try list(folder, of: status, call) {
                     passedOver.noteClosed($0, $1)
-                } visit: { (entry) throws(StoreError) in
-                    if case .file(let size) = entry.kind, size > SourceEntry.largest {
-                        return passedOver.note(String(path: entry.path))
-                    }
+                } visit: { (path, entry) throws(StoreError) in
+                    guard let entry else { return passedOver.note(String(path: path)) }
                     try visit(entry)
-                    if entry.kind == .folder { folders.append(entry.path) }
+                    if entry.kind == .folder { folders.append(path) }
                 }
                 if !isThere { passedOver.hasGone = true }
             } catch {
@@ -43,11 +41,13 @@ package struct FolderTree: SourceTree {
         return passedOver
     }
 
-    /// - Parameter root: what the tree's own folder was at the beginning.
+    /// - Parameters:
+    ///   - root: what the tree's own folder was at the beginning.
+    ///   - visit: gets the path of each thing, and `nil` for what cannot be shown.
     /// - Returns: `false` if the folder has gone since it was shown.
     private func list(
         _ folder: [UInt8], of root: stat, _ call: StoreCall, closed: ([UInt8], StoreError) -> Void,
-        visit: (SourceEntry) throws(StoreError) -> Void
+        visit: ([UInt8], SourceEntry?) throws(StoreError) -> Void
     ) throws(StoreError) -> Bool {
         guard let directory = opendir(absolute(folder)) else {
             let error = Errno.last
@@ -65,9 +65,11 @@ package struct FolderTree: SourceTree {
             let name = withUnsafeBytes(of: &entry.pointee.d_name) { Array($0.prefix { $0 != 0 }) }
             guard SourceEntry.isName(name) else { continue }
             let path = folder.isEmpty ? name : folder + [0x2f] + name
+            var status = stat()
             let found: SourceEntry?
             do throws(StoreError) {
-                found = try self.entry(path, in: dirfd(directory), name)
+                guard try look(name, in: dirfd(directory), path, &status) else { continue }
+                found = self.entry(path, status, in: dirfd(directory), name)
             } catch {
                 // Such as a mount of another user: the folder is not closed by that.
                 guard error.kind == .denied, faccessat(dirfd(directory), ".", X_OK, 0) == 0
@@ -75,7 +77,7 @@ package struct FolderTree: SourceTree {
                 closed(path, error)
                 continue
             }
-            if let found { try visit(found) }
+            try visit(path, found)
         }
     }
 
@@ -87,22 +89,31 @@ package struct FolderTree: SourceTree {
             && now.st_ino == root.st_ino
     }
 
-    /// `nil` for what is not shown, or is gone already.
-    private func entry(_ path: [UInt8], in directory: Int32, _ name: [UInt8]) throws(StoreError)
-        -> SourceEntry?
-    {
-        var status = stat()
-        let name = name.map { CChar(bitPattern: $0) } + [0]
-        guard fstatat(directory, name, &status, AT_SYMLINK_NOFOLLOW) == 0 else {
-            if errno == ENOENT { return nil }
+    /// Whether it is still there.
+    private func look(
+        _ name: [UInt8], in directory: Int32, _ path: [UInt8], _ status: inout stat
+    ) throws(StoreError) -> Bool {
+        guard fstatat(directory, Self.cName(name), &status, AT_SYMLINK_NOFOLLOW) == 0 else {
+            if errno == ENOENT { return false }
             throw problem(Errno.last, path)
         }
+        return true
+    }
+
+    /// `nil` for what cannot be shown.
+    private func entry(_ path: [UInt8], _ status: stat, in directory: Int32, _ name: [UInt8])
+        -> SourceEntry?
+    {
+        let name = Self.cName(name)
         let kind: SourceEntry.Kind
         switch status.st_mode & S_IFMT {
         case S_IFDIR:
             if isShapeEdit(path, status.st_dev, above: directory) { return nil }
             kind = .folder
-        case S_IFREG: kind = .file(Int64(status.st_size))
+        case S_IFREG:
+            let size = Int64(status.st_size)
+            guard size <= SourceEntry.largest else { return nil }
+            kind = .file(size)
         case S_IFLNK:
             var target = [CChar](repeating: 0, count: 4096)
             let count = readlinkat(directory, name, &target, target.count)
@@ -131,6 +142,10 @@ package struct FolderTree: SourceTree {
         let mark = try? PathAttributes.value(
             "user.shapeedit.container", of: self.path + "/" + String(path: path))
         return mark != nil
+    }
+
+    private static func cName(_ name: [UInt8]) -> [CChar] {
+        name.map { CChar(bitPattern: $0) } + [0]
     }
 
     private static func tag(_ status: stat) -> [UInt8] {

@@ -79,6 +79,21 @@ import Testing
         #expect(problem == .unreachable)
     }
 
+    @Test func `what a folder has beside folders, files and symlinks is counted`() throws {
+        let folder = try TemporaryDirectory.make()
+        defer { TemporaryDirectory.remove(folder) }
+        try StoreUnderTest.write("x", to: folder + "/file")
+        try #require(symlink("nowhere", folder + "/link") == 0)
+        try #require(mkfifo(folder + "/fifo", 0o600) == 0)
+        var shown: Set<String> = []
+        let passedOver = try FolderTree(path: folder).walk(StoreCall()) {
+            (entry) throws(StoreError) in
+            shown.insert(String(decoding: entry.path, as: UTF8.self))
+        }
+        #expect(shown == ["file", "link"])
+        #expect(passedOver.count == 1 && passedOver.first == "fifo")
+    }
+
     private static let tree = Array("/tree".utf8)
 
     @Test func `members of a collection are told by their paths or URLs`() throws {
