@@ -13,6 +13,8 @@ final class CheckedSource: BlobSource {
     private var hashed: Int64 = 0
     /// Its bytes have another hash.
     private(set) var isWrong = false
+    /// Some of its bytes were given away.
+    var isBegun: Bool { hashed > 0 }
 
     /// Throws `corrupt` at once for an empty blob with another hash.
     init(_ source: any BlobSource, of blob: Blob, for address: String) throws(StoreError) {

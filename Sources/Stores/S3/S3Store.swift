@@ -77,7 +77,17 @@ package final class S3Store: ContentStore {
         request.payloadHash = blob.hash.description
         request.headers = [("content-type", "application/octet-stream")]
         if !call.replaces { request.headers.append(("if-none-match", "*")) }
-        var answer = try transport.send(request, call)
+        var answer: HTTPAnswer
+        do throws(StoreError) { answer = try transport.send(request, call) } catch {
+            // Who says that it is there before the body has come may close the connection with that, and
+            // what is in between may let no more through than the end of it.
+            if !call.replaces, error.kind == .unreachable, source.isBegun,
+                (try? stat(blob.hash, call)) == blob.size
+            {
+                return
+            }
+            throw error
+        }
         if !call.replaces, [412, 501].contains(answer.head.status) {
             // It is there already, which is well if it has its size; or the server does not know
             // the condition.

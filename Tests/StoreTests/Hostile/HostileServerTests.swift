@@ -195,6 +195,26 @@ import Testing
         }
     }
 
+    /// As a proxy does that does not pass on the server's answer before the body has come.
+    @Test(arguments: [true, false])
+    func `a put of what S3 has is done, though the connection is all that ends`(isThere: Bool) throws {
+        let sample = Sample(size: 3_000_000, seed: 2)
+        let server = try HostileServer { connection in
+            if connection.method == "HEAD" {
+                let isObject = isThere && !connection.head.hasPrefix("HEAD /blobs HTTP")
+                return connection.answer(
+                    isObject ? "200 OK" : "404 Not Found", [],
+                    isObject ? sample.bytes : [])
+            }
+            connection.send("HTTP/1.1 100 Continue\r\n\r\n")
+            _ = connection.take(1_000_000)
+            connection.reset()
+        }
+        let store = try #require(try stores(server).first)
+        let problem = kind { () throws(StoreError) in try store.put(sample) }
+        #expect(problem == (isThere ? nil : .unreachable))
+    }
+
     @Test(arguments: [100_000, 600_000])
     func `a put to a server that reads slowly comes to its end`(size: Int) throws {
         let sample = Sample(size: size, seed: 3)
