@@ -92,12 +92,16 @@ extension Volume {
         throws(Errno) -> [NodeNumber]
     {
         guard key == "state" || key == "pin" else { throw Errno(EPERM) }
-        let isOwner = try read { (state) throws(Errno) in
+        let (isOwner, isRegular) = try read { (state) throws(Errno) in
             let record = state.index[item: try state.position(node)]
-            return caller.user == 0 || caller.user == record.pointee.user
+            return (
+                caller.user == 0 || caller.user == record.pointee.user, record.pointee.isRegular
+            )
         }
         guard isOwner else { throw Errno(EPERM) }
         guard mayMiss else { throw Errno(ENOTSUP) }
+        // A folder's pin holds for all that is in it; that its contents come or go would be believed, too.
+        guard isRegular || key == "pin" else { throw Errno(EISDIR) }
         switch (key, value) {
         case ("state", "promise"): try evict(node)
         case ("state", "local"): try materialize(node)

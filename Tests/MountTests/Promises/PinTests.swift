@@ -30,6 +30,22 @@ struct PinTests {
         }
     }
 
+    @Test func `contents of a folder do not come or go by its state, nor has a FIFO a pin`() throws {
+        try withVolume(.passthrough, store: "folder") { volume in
+            let agent = try volume.agent()
+            agent.shell("mkdir d; echo a > d/a; mkfifo pipe")
+            try volume.evictAll()
+            for state in ["local", "promise", "cancel"] {
+                let set = try volume.run("setfattr", "-n", "user.shapeedit.state", "-v", state, "d")
+                #expect(set.status == 1 && set.errorText.contains("Is a directory"), "\(set)")
+            }
+            #expect(try volume.state("d/a") == "promise")
+            let pinned = try volume.shapeedit("pin", "@pipe", "@d", fails: EX_NOINPUT)
+            #expect(pinned.errorText.contains("/pipe: it is neither a document"), "\(pinned)")
+            try wait(volume, "d/a", "local")
+        }
+    }
+
     @Test func `the pin of a folder holds for what an import shows in it`() throws {
         try withVolume(.passthrough) { volume in
             let source = "\(try #require(volume.container).base)/source"

@@ -171,7 +171,7 @@ struct ProgressTests {
     @Test func `what is in .shapeedit is refused once, by the name it was given`() throws {
         try withVolume(.passthrough, store: "folder") { volume in
             try volume.agent().shell("echo a > a")
-            for command in ["evict", "materialize", "cancel"] {
+            for command in ["evict", "materialize", "cancel", "pin", "unpin"] {
                 for name in [".shapeedit", ".shapeedit/versions", ".shapeedit/status.json"] {
                     let path = "\(volume.root.text)/\(name)"
                     let result = try volume.shapeedit(command, path, fails: EX_NOINPUT)

@@ -1,5 +1,7 @@
 import ArgumentParser
+import Glibc
 import Model
+import PathText
 
 /// `shapeedit evict`.
 struct EvictCommand: ParsableCommand {
@@ -87,6 +89,10 @@ struct PinTargets: ParsableArguments {
         for path in paths {
             let document = DocumentContent(path: path, size: 0)
             do throws(Failure) {
+                var status = stat()
+                if stat(path.cPath, &status) == 0 {
+                    try ContentTargets.refuseOthers(path, status)
+                }
                 try document.set(DocumentContent.pinAttribute, pin)
                 report.add(document)
             } catch {

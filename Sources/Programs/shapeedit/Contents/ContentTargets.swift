@@ -42,7 +42,7 @@ struct ContentTargets: ParsableArguments {
             if !isNamed, errno == ENOENT { return [] }
             throw Failure(path, Errno.last)
         }
-        if isNamed { try refuseVirtual(path) }
+        if isNamed { try refuseOthers(path, status) }
         switch status.st_mode & S_IFMT {
         case S_IFREG:
             found.append(DocumentContent(path: path, size: Int64(status.st_size)))
@@ -50,15 +50,17 @@ struct ContentTargets: ParsableArguments {
             do throws(Errno) { return try Directories.names(in: path).sorted() } catch {
                 throw Failure(path, error)
             }
-        default:
-            if isNamed { throw Failure(.noInput, "\(path): it is neither a document nor a folder") }
+        default: break
         }
         return []
     }
 
-    /// What is in `.shapeedit` has no content that could come or go: that is said once, and not of each
-    /// file there. All else in a mount tells its container.
-    private static func refuseVirtual(_ path: String) throws(Failure) {
+    /// Refuses what is named and has no content that could come or go. All that is in `.shapeedit` is of
+    /// that kind, which is said once and not of each file there; all else in a mount tells its container.
+    static func refuseOthers(_ path: String, _ status: stat) throws(Failure) {
+        guard [S_IFREG, S_IFDIR].contains(status.st_mode & S_IFMT) else {
+            throw Failure(.noInput, "\(path): it is neither a document nor a folder")
+        }
         guard (try? PathAttributes.value("user.shapeedit.container", of: path)) == nil,
             MountAttributes.isMounted(path)
         else { return }
