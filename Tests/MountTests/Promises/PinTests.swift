@@ -30,7 +30,8 @@ struct PinTests {
         }
     }
 
-    @Test func `contents of a folder do not come or go by its state, nor has a FIFO a pin`() throws {
+    @Test func `contents of a folder do not come or go by its state, nor has a FIFO a pin`() throws
+    {
         try withVolume(.passthrough, store: "folder") { volume in
             let agent = try volume.agent()
             agent.shell("mkdir d; echo a > d/a; mkfifo pipe")

@@ -197,7 +197,9 @@ import Testing
 
     /// As a proxy does that does not pass on the server's answer before the body has come.
     @Test(arguments: [true, false])
-    func `a put of what S3 has is done, though the connection is all that ends`(isThere: Bool) throws {
+    func `a put of what S3 has is done, though the connection is all that ends`(isThere: Bool)
+        throws
+    {
         let sample = Sample(size: 3_000_000, seed: 2)
         let server = try HostileServer { connection in
             if connection.method == "HEAD" {
