@@ -108,7 +108,8 @@ extension LocalContent {
     package func thaw(_ content: ContentReference) -> Bool {
         // A writing descriptor of our own would count.
         forget(content.node)
-        guard let file = try? openApart(content), let inode = try? UInt64(file.status().st_ino)
+        guard let file = try? openApart(content, anyLength: true),
+            let inode = try? UInt64(file.status().st_ino)
         else { return true }
         return frozen.withLock { frozen in
             if let count = frozen[inode]?.count, count > 1 {

@@ -51,14 +51,21 @@ package final class LocalContent: Sendable {
     ///
     /// A staged content that has been sealed meanwhile, or a sealed one whose move was cut off, is
     /// found in its other place. Throws ENOENT only if the file is missing in both: for a promise
-    /// that says that it has not come; EIO if it is a blob and not as long as it was.
+    /// that says that it has not come; EIO if it is not as long as it was published.
     ///
-    /// - Parameter anyLength: a blob of another length is opened as well.
+    /// - Parameter anyLength: a file of another length is opened as well.
     package func open(_ content: ContentReference, anyLength: Bool = false) throws(Errno)
         -> SharedDescriptor?
     {
         if content.place == .none { return nil }
-        if let known = cache.find(content.node) { return known }
+        if let known = cache.find(content.node) {
+            // Recovery looks at files whatever their length, and leaves them open.
+            let isWhole = try known.with { (file) throws(Errno) in
+                try Int64(file.status().st_size) == content.size
+            }
+            guard anyLength || isWhole else { throw Errno(EIO) }
+            return known
+        }
         guard let descriptor = try openApart(content, anyLength: anyLength) else { return nil }
         let shared = SharedDescriptor(descriptor)
         cache.insert(shared, for: content.node)
@@ -72,12 +79,14 @@ package final class LocalContent: Sendable {
         if content.place == .none { return nil }
         try spill(content.node)
         let staging = folder.staging(content.node)
-        guard let hash = content.hash else { return try Self.openFile(staging, O_RDONLY) }
+        let size = anyLength ? nil : content.size
+        guard let hash = content.hash else {
+            return try Self.openFile(staging, O_RDONLY, size: size)
+        }
         if content.place.isNamed {
-            let size = anyLength ? nil : content.size
             return try Self.open(folder.blob(hash), or: staging, O_RDONLY, size: size)
         }
-        return try Self.open(staging, or: folder.blob(hash), O_RDONLY)
+        return try Self.open(staging, or: folder.blob(hash), O_RDONLY, size: size)
     }
 
     /// Where a content's file is now; it may be moved among the blobs at any time.

@@ -157,6 +157,29 @@ import Testing
         }
     }
 
+    /// It is not sealed then; of a blob its readers are told, too.
+    @Test(arguments: ["-s 50000", "-s 0", "-s 100001"])
+    func `a content that has another length after a crash is EIO to readers, and goes`(
+        _ length: String
+    ) throws {
+        try withBrokenContainer { broken in
+            try broken.crash { agent in
+                agent.store("large", ByteString(repeating: "x", count: 100_000))
+                agent.shell("cat large > ../published")
+                // What comes before it in the journal is in it then.
+                agent.makeDirectory("later")
+            }
+            try broken.damage("truncate \(length) $(find staging -size +90k)")
+            try broken.whileMounted { agent in
+                agent.shell("! cat large > ../read 2> ../told; test ! -s ../read")
+                agent.shell("grep -q 'Input/output error' ../told")
+                agent.shell("! cp large copy 2> /dev/null")
+                agent.store("large", "new")
+                #expect(agent.content("large") == "new")
+            }
+        }
+    }
+
     @Test func `a pack that was cut off shows no other content in a document's place`() throws {
         try withBrokenContainer { broken in
             let container = broken.container
