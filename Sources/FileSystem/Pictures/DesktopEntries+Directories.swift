@@ -85,6 +85,21 @@ extension DesktopEntries {
         }
     }
 
+    /// Who looks a document up or lists a directory does not wait for all that is below a moved one.
+    private func serveAll(_ pictures: VolumePictures) {
+        serveLookups(pictures)
+        while let directory = state.withLock({ state in
+            state.directories.isEmpty ? nil : state.directories.removeFirst()
+        }) {
+            look(at: .listed(directory), pictures)
+        }
+        while let next = state.withLock({ state in
+            state.linked.isEmpty ? nil : state.linked.removeFirst()
+        }) {
+            look(at: .linked(next.items, next.answer), pictures)
+        }
+    }
+
     /// Sees to a document by each of its names.
     func seeTo(_ item: ItemNumber, _ pictures: VolumePictures) {
         let names = names(of: item)
@@ -133,7 +148,7 @@ extension DesktopEntries {
     }
 
     /// A directory has another path: so do all documents below it.
-    func moveTree(_ old: [UInt8], _ directory: ItemNumber) {
+    func moveTree(_ old: [UInt8], _ directory: ItemNumber, _ pictures: VolumePictures) {
         let (now, documents) = documents(below: directory)
         guard let now, now != old else { return }
         if documents.count == Self.treeLimit {
@@ -142,27 +157,31 @@ extension DesktopEntries {
         }
         for document in documents {
             if state.withLock({ MonotonicClock.now >= $0.end }) { return }
-            let former = old + document.path.dropFirst(now.count)
-            if !isDrawn(document.subject), occupant(of: former) == nil {
-                // Entries that others have made. If there are none, they may be there already: the
-                // directory may have been renamed again before this was looked at. Ours are those of
-                // another document, which was there in between.
-                var had = false
-                for (from, to) in zip(texts(former), texts(document.path)) {
-                    if cache.hasOthers(path: from) {
-                        try? cache.rename(path: from, to: to)
-                    } else {
-                        had = remove(from) || had
-                    }
-                }
-                if had { standIn(for: document) }
-                continue
-            }
+            serveAll(pictures)
+            removingOwn { move(document, from: old + document.path.dropFirst(now.count)) }
+        }
+    }
+
+    /// A document has another path because a directory above it has.
+    private func move(_ document: Named, from former: [UInt8]) {
+        if isDrawn(document.subject) || occupant(of: former) != nil {
             // Not taken along, but as they have to be now: some of them may be there already, and what is
             // at the former path may be of another document, after an exchange.
             clear(former)
-            write(document)
+            return write(document)
         }
+        // Entries that others have made. If there are none, they may be there already: the
+        // directory may have been renamed again before this was looked at. Ours are those of
+        // another document, which was there in between.
+        var had = false
+        for (from, to) in zip(texts(former), texts(document.path)) {
+            if cache.hasOthers(path: from) {
+                try? cache.rename(path: from, to: to)
+            } else {
+                had = remove(from) || had
+            }
+        }
+        if had { standIn(for: document) }
     }
 
     /// A directory's path and what is below it; no path if it is gone.

@@ -19,10 +19,9 @@ extension DesktopEntries {
         _ scheduler: Scheduler, then: @escaping @Sendable () -> Void
     ) {
         let answer = SingleCall(then)
-        let hasLosses = losses?.take() == true
         let waits = state.signal { state -> Bool in
             if state.ended || state.done { return false }
-            if hasLosses { state.losses += 1 }
+            noteLosses(&state)
             let items = Self.set(links, of: folder, &state)
             if items.isEmpty { return false }
             state.linked.append((items, answer))

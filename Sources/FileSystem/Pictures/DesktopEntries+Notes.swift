@@ -56,10 +56,9 @@ extension DesktopEntries {
         then: @escaping @Sendable () -> Void
     ) {
         let answer = SingleCall(then)
-        let hasLosses = losses?.take() == true
         let waits = state.signal { state -> Bool in
             if state.ended || state.done { return false }
-            if hasLosses { state.losses += 1 }
+            noteLosses(&state)
             if state.answers[directory] == nil {
                 if state.listed[directory] == state.losses { return false }
                 if state.listed.count >= Self.rememberedLimit { state.listed = [:] }

@@ -109,7 +109,7 @@ final class DesktopEntries: Sendable {
         } ?? nil
     }
 
-    private func look(at note: DesktopNote, _ pictures: VolumePictures) {
+    func look(at note: DesktopNote, _ pictures: VolumePictures) {
         switch note {
         case .changed(let item):
             // Entries that there were none of are written when their directory is listed in another mount.
@@ -124,7 +124,7 @@ final class DesktopEntries: Sendable {
                 }
             }
             guard let item else { return }
-            removingOwn { moveTree(path, item) }
+            moveTree(path, item, pictures)
             checkLinks()
             state.withLock { $0.formerPaths.remove(path, of: item) }
         case .lookedUp(let item, let answer):
@@ -152,10 +152,22 @@ final class DesktopEntries: Sendable {
         state.withLock { $0.unfinished[directory] = next }
     }
 
-    /// Does what may remove entries, which tells nothing of others.
-    private func removingOwn(_ body: () -> Void) {
-        if losses?.take() == true { state.withLock { $0.losses += 1 } }
+    /// Does what may remove entries, which tells nothing of others. Not for long: what others remove meanwhile is
+    /// taken for its own.
+    func removingOwn(_ body: () -> Void) {
+        state.withLock { state in
+            noteLosses(&state)
+            state.isRemoving = true
+        }
         body()
-        _ = losses?.take()
+        state.withLock { state in
+            _ = losses?.take()
+            state.isRemoving = false
+        }
+    }
+
+    /// Notes whether somebody else has removed entries since this was asked last.
+    func noteLosses(_ state: inout DesktopNotes) {
+        if !state.isRemoving, losses?.take() == true { state.losses += 1 }
     }
 }
