@@ -101,6 +101,37 @@ struct LostEntryTests {
         }
     }
 
+    /// What is removed on account of a moved folder is not taken for what the user removes.
+    @Test func `who lists another folder does not wait for the entries below a moved one`() throws {
+        let count = 400
+        try withPictures { (desk) throws in
+            for folder in ["folder", "other"] { desk.agent.makeDirectory(ByteString(folder)) }
+            for number in 1...count {
+                desk.agent.store(ByteString("folder/\(number).slide"), PictureDesk.slide(1))
+            }
+            desk.agent.store("other/a.slide", PictureDesk.slide(1))
+            for name in ["folder/\(count).slide", "other/a.slide"] { desk.settle(name) }
+            let mount = desk.container.mountPoint
+            _ = try run(["ls", "\(mount)/folder", "\(mount)/other"])
+            #expect(try waitUntil { try entries(desk).count == 4 * (count + 1) })
+            let before = Set(try entries(desk))
+            desk.agent.rename("folder", "moved")
+            // Once the first have gone; the last are there until the others were seen to.
+            #expect(try waitUntil { try !before.isSubset(of: entries(desk)) })
+            // Who waits in vain waits for 100 ms. One that does not is enough, while entries are still moved.
+            var isQuick = false
+            var isUnderWay = true
+            while !isQuick, isUnderWay {
+                let start = ContinuousClock.now
+                closedir(try #require(opendir("\(mount)/other")))
+                let took = ContinuousClock.now - start
+                isUnderWay = try before.intersection(entries(desk)).count > 4
+                isQuick = isUnderWay && took < .milliseconds(90)
+            }
+            #expect(isQuick)
+        }
+    }
+
     @Test func `nothing stays of what was removed right before a crash`() throws {
         try withPictures { (desk) throws in
             for name in ["a.slide", "b.slide"] {
