@@ -259,6 +259,23 @@ import Testing
         #expect(failure(line(1_024, 1), of: "picture") == .died("exit code 1"))
     }
 
+    /// What the user can reach of the kernel's keys opens file systems and servers. No namespace has its own.
+    @Test(.enabled(if: missing == nil, "no sandbox: \(missing ?? "")"))
+    func `a program reaches no keys of the user's`() throws {
+        func line(_ call: Int, _ arguments: String) -> String {
+            "perl -e 'exit(syscall(\(call), \(arguments)) < 0)' && cp $1 $2"
+        }
+        #if arch(x86_64)
+        let (getpid, keyctl) = (39, 250)
+        #else
+        let (getpid, keyctl) = (172, 219)
+        #endif
+        // For its number, so that it can call at all; then for those of keyrings, which everybody has.
+        #expect(PNGFile(try picture(line(getpid, "0"), of: "picture")) != nil)
+        #expect(failure(line(keyctl, "0, -4, 1"), of: "picture") == .died("exit code 1"))
+        #expect(failure(line(keyctl, "0, -3, 1"), of: "picture") == .died("exit code 1"))
+    }
+
     @Test(.enabled(if: missing == nil, "no sandbox: \(missing ?? "")"))
     func `what a program takes in many processes has bounds too`() throws {
         let first = "test $(cat /proc/self/oom_score_adj) = 1000"

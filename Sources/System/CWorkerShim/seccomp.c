@@ -16,9 +16,11 @@
 #if defined(__x86_64__)
 #define MACHINE AUDIT_ARCH_X86_64
 #define OLD_MACHINE AUDIT_ARCH_I386
+#define OLD_KEYS 286 /* add_key; request_key and keyctl follow. */
 #elif defined(__aarch64__)
 #define MACHINE AUDIT_ARCH_AARCH64
 #define OLD_MACHINE AUDIT_ARCH_ARM
+#define OLD_KEYS 309
 #endif
 
 #ifdef MACHINE
@@ -26,6 +28,7 @@
 #define LOAD(field) BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, field))
 #define ANSWER(value) BPF_STMT(BPF_RET | BPF_K, value)
 #define REFUSE ANSWER(SECCOMP_RET_ERRNO | EPERM)
+#define REFUSE_CALL(number) BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, number, 0, 1), REFUSE
 #define ALLOW_CALL(name)                                                                           \
     BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_##name, 0, 1), ANSWER(SECCOMP_RET_ALLOW)
 
@@ -103,17 +106,19 @@ int shim_seccomp(void) {
     return prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program, 0, 0);
 }
 
-size_t shim_lease_filter(void *bytes, size_t count) {
+size_t shim_sandbox_filter(void *bytes, size_t count) {
     const struct sock_filter filter[] = {
         LOAD(arch),
-        BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, MACHINE, 0, 3),
+        BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, MACHINE, 0, 9),
         LOAD(nr),
         /* Without the bit of x32. */
         BPF_STMT(BPF_ALU | BPF_AND | BPF_K, 0xBFFFFFFF),
-        BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_fcntl, 5, 7),
-        /* Programs of 32 bits have two such calls. */
-        BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, OLD_MACHINE, 0, 6),
+        REFUSE_CALL(SYS_add_key), REFUSE_CALL(SYS_request_key), REFUSE_CALL(SYS_keyctl),
+        BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_fcntl, 11, 10),
+        BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, OLD_MACHINE, 0, 9),
         LOAD(nr),
+        REFUSE_CALL(OLD_KEYS), REFUSE_CALL(OLD_KEYS + 1), REFUSE_CALL(OLD_KEYS + 2),
+        /* Programs of 32 bits have two such calls. */
         BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, 55, 2, 0),
         BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, 221, 1, 0),
         ANSWER(SECCOMP_RET_ALLOW),
@@ -134,6 +139,6 @@ int shim_seccomp(void) {
     return -1;
 }
 
-size_t shim_lease_filter(void *bytes, size_t count) { return 0; }
+size_t shim_sandbox_filter(void *bytes, size_t count) { return 0; }
 
 #endif

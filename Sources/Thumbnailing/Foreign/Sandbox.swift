@@ -113,10 +113,10 @@ struct Sandbox: Sendable {
         let giving = output < 0 ? [] : ["/bin/sh", "-c", Self.script, "sh", Self.picture]
         let process: ChildProcess
         let report: SandboxReport
-        let filter: LeaseFilter
+        let filter: SandboxFilter
         do throws(Errno) {
             report = try SandboxReport()
-            filter = try LeaseFilter()
+            filter = try SandboxFilter()
             process = try ChildProcess(
                 Self.first + Self.bound + limits + [bubblewrap, "--json-status-fd"]
                     + [String(ChildProcess.further)] + filter.arguments

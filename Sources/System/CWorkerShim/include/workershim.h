@@ -29,9 +29,10 @@ int shim_landlock(const char *const *paths, size_t count);
    (programs, new sockets, signals to others, writing opens, ...) fails with EPERM.
    -1 with errno where the kernel has no seccomp filters or the machine is not known. */
 int shim_seccomp(void);
-/* Puts a filter for seccomp into the bytes that lets pass all but leases: who opens a file to write, or
-   to read, waits 45 s for the lease of another. Its length; 0 where the machine is not known. */
-size_t shim_lease_filter(void *bytes, size_t count);
+/* Puts a filter for seccomp into the bytes that lets pass all but leases, for the end of which who opens the
+   file waits 45 s, and what is about keys: no namespace has keyrings of its own. Its length; 0 where the
+   machine is not known. */
+size_t shim_sandbox_filter(void *bytes, size_t count);
 /* Ends this process by SIGPROF once it has used that much processor time from now; 0: never. */
 int shim_processor_limit(unsigned seconds);
 
