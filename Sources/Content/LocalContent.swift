@@ -133,10 +133,12 @@ package final class LocalContent: Sendable {
     }
 
     /// Makes a staging file with the first `size` bytes of `base`. Removes what it began on failure.
-    package func createStaging(_ node: NodeNumber, copyOf base: ContentReference, size: Int64)
-        throws(Errno) -> SharedDescriptor
-    {
-        let source = try open(base)
+    ///
+    /// - Parameter anyLength: as of ``open(_:anyLength:)``.
+    package func createStaging(
+        _ node: NodeNumber, copyOf base: ContentReference, size: Int64, anyLength: Bool = false
+    ) throws(Errno) -> SharedDescriptor {
+        let source = try open(base, anyLength: anyLength)
         let staging = try createStaging(node)
         guard let source else { return staging }
         do throws(Errno) {

@@ -19,9 +19,9 @@ extension DesktopEntries {
         _ scheduler: Scheduler, then: @escaping @Sendable () -> Void
     ) {
         let answer = SingleCall(then)
+        noteLosses()
         let waits = state.signal { state -> Bool in
             if state.ended || state.done { return false }
-            noteLosses(&state)
             let items = Self.set(links, of: folder, &state)
             if items.isEmpty { return false }
             state.linked.append((items, answer))

@@ -56,9 +56,9 @@ extension DesktopEntries {
         then: @escaping @Sendable () -> Void
     ) {
         let answer = SingleCall(then)
+        noteLosses()
         let waits = state.signal { state -> Bool in
             if state.ended || state.done { return false }
-            noteLosses(&state)
             if state.answers[directory] == nil {
                 if state.listed[directory] == state.losses { return false }
                 if state.listed.count >= Self.rememberedLimit { state.listed = [:] }

@@ -22,6 +22,8 @@ final class DesktopEntries: Sendable {
     let shelf: PictureShelf
     let cache: DesktopCache
     let losses: DesktopCacheWatch?
+    /// Whether entries are removed by ourselves at this moment.
+    private let isRemoving = Lock(false)
     let mountPoints: [String]
     let reader = DesktopReader()
     /// What file managers open, once that was asked.
@@ -155,19 +157,24 @@ final class DesktopEntries: Sendable {
     /// Does what may remove entries, which tells nothing of others. Not for long: what others remove meanwhile is
     /// taken for its own.
     func removingOwn(_ body: () -> Void) {
-        state.withLock { state in
-            noteLosses(&state)
-            state.isRemoving = true
-        }
+        noteLosses(removing: true)
         body()
-        state.withLock { state in
+        isRemoving.withLock { isRemoving in
             _ = losses?.take()
-            state.isRemoving = false
+            isRemoving = false
         }
     }
 
-    /// Notes whether somebody else has removed entries since this was asked last.
-    func noteLosses(_ state: inout DesktopNotes) {
-        if !state.isRemoving, losses?.take() == true { state.losses += 1 }
+    /// Notes whether somebody else has removed entries since this was asked last. Without ``state``, for which the
+    /// volume may wait: they may be many.
+    ///
+    /// - Parameter removing: what is removed from now on is not somebody else's.
+    func noteLosses(removing: Bool = false) {
+        let isLoss = isRemoving.withLock { isRemoving -> Bool in
+            let isLoss = !isRemoving && losses?.take() == true
+            if removing { isRemoving = true }
+            return isLoss
+        }
+        if isLoss { state.withLock { $0.losses += 1 } }
     }
 }

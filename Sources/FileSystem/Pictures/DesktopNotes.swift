@@ -59,8 +59,6 @@ struct DesktopNotes {
     var lookedUp: [ItemNumber: Int] = [:]
     /// How often somebody else has removed entries, as far as was looked.
     var losses = 0
-    /// Whether entries are removed by ourselves at this moment.
-    var isRemoving = false
     /// Absolute paths with entries that may be an earlier mount's; served last.
     var strays: [[UInt8]] = []
     /// Whether such are looked for.

@@ -166,7 +166,10 @@ extension Volume {
         guard let status = try? file.status() else { return false }
         let staged = ContentReference(
             node: session.node, place: .staged, hash: nil, size: status.size)
-        guard let copy = try? content.createStaging(node, copyOf: staged, size: status.size),
+        // It may grow meanwhile, which the comparison finds.
+        guard
+            let copy = try? content.createStaging(
+                node, copyOf: staged, size: status.size, anyLength: true),
             let after = try? content.openStaging(session.node).status()
         else { return false }
         if after != status {

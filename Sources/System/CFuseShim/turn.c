@@ -20,8 +20,10 @@ enum {
     /* How long a request is looked for again and again, in nanoseconds: as long as a client takes from one
        to the next, and less than a thread that sleeps takes to be woken. */
     LONGEST_LOOK = 50000,
-    /* As many looks in vain, and there are no more of them until a request comes that soon. */
+    /* As many looks in vain, and there are no more of them until requests come soon again. */
     VAIN_LOOKS = 8,
+    /* Of so many that come soon one is looked for, if such looks were in vain again and again. */
+    MOST_DOUBT = 64,
     /* Of the processor, between two looks. */
     PAUSES = 10,
     /* Nanoseconds. */
@@ -41,14 +43,21 @@ static atomic_int called;     /* One of them is on its way. */
 static atomic_int watching;
 static sem_t calls, watches;
 static pthread_t watcher;
+static int has_watch; /* Otherwise another thread is called for each request. */
 static int has_processors; /* More than one: where a client can run while a thread looks. */
 /* Of who has the turn. */
 static unsigned found; /* Requests that did not have to be waited for, one after the other. */
 static unsigned vain;  /* Looks. */
+static unsigned soon;  /* Requests, since they are not looked for any more. */
+static unsigned doubt = 1; /* As many of them, and one is looked for. */
 
 void turn_call(void) {
     if (atomic_load(&sleepers) > 0 && !atomic_exchange(&called, 1)) sem_post(&calls);
 }
+
+/* Whether requests may wait though somebody could read them. Who goes to sleep later does so because another has
+   the turn, and that one starts the watch when it gives it back. */
+static int is_needed(void) { return atomic_load(&turn) == FREE && atomic_load(&sleepers) > 0; }
 
 /* Looks until there is nothing more to do. */
 static void watch(void) {
@@ -59,7 +68,7 @@ static void watch(void) {
         unsigned now = atomic_load(&taken);
         if (now != last) {
             quiet = 0;
-        } else if (atomic_load(&turn) == FREE) {
+        } else if (is_needed()) {
             quiet = 0;
             turn_call();
         } else {
@@ -76,7 +85,7 @@ static void *watch_always(void *nothing) {
             watch();
             atomic_store(&watching, 0);
             /* Who gave the turn back before that relies on this watch. */
-        } while (atomic_load(&turn) == FREE && !atomic_exchange(&watching, 1));
+        } while (is_needed() && !atomic_exchange(&watching, 1));
     }
     return nothing;
 }
@@ -92,13 +101,14 @@ int turn_start(int device) {
     sigset_t all, before;
     sigfillset(&all);
     pthread_sigmask(SIG_SETMASK, &all, &before);
-    int error = pthread_create(&watcher, NULL, watch_always, NULL);
+    has_watch = pthread_create(&watcher, NULL, watch_always, NULL) == 0;
     pthread_sigmask(SIG_SETMASK, &before, NULL);
-    if (error == 0) pthread_setname_np(watcher, "watch");
-    return -error;
+    if (has_watch) pthread_setname_np(watcher, "watch");
+    return 0;
 }
 
 void turn_end(void) {
+    if (!has_watch) return;
     pthread_cancel(watcher);
     pthread_join(watcher, NULL);
 }
@@ -133,7 +143,7 @@ static void take(void) {
 
 static void give_back(void) {
     atomic_store(&turn, FREE);
-    if (!atomic_load(&watching) && !atomic_exchange(&watching, 1)) sem_post(&watches);
+    if (has_watch && !atomic_load(&watching) && !atomic_exchange(&watching, 1)) sem_post(&watches);
 }
 
 static int64_t now(void) {
@@ -146,23 +156,29 @@ static int64_t now(void) {
 static ssize_t await(int device, void *buffer, size_t length) {
     int64_t start = now();
     ssize_t result;
-    if (has_processors && vain < VAIN_LOOKS) {
+    int looks = has_processors && vain < VAIN_LOOKS;
+    if (looks) {
         do {
             for (int count = 0; count < PAUSES; count++) pause_processor();
             result = read(device, buffer, length);
             if (result >= 0 || errno != EAGAIN) {
                 vain = 0;
+                doubt = 1;
                 return result;
             }
         } while (now() - start < LONGEST_LOOK);
-        vain++;
+        if (++vain == VAIN_LOOKS) {
+            soon = 0;
+            if (doubt < MOST_DOUBT) doubt *= 2;
+        }
     }
     do {
         struct pollfd ready = {.fd = device, .events = POLLIN};
         if (poll(&ready, 1, -1) < 0) return -1;
         result = read(device, buffer, length);
     } while (result < 0 && errno == EAGAIN);
-    if (now() - start < 2 * LONGEST_LOOK) vain = 0;
+    /* To be woken took a part of that time. */
+    if (!looks && now() - start < 2 * LONGEST_LOOK && ++soon >= doubt) vain = VAIN_LOOKS - 1;
     return result;
 }
 
@@ -186,7 +202,7 @@ ssize_t turn_read(int device, void *buffer, size_t length) {
     if (is_queued) found = 0;
     atomic_fetch_add(&taken, 1);
     give_back();
-    if (is_queued) turn_call();
+    if (is_queued || !has_watch) turn_call();
     errno = error;
     return result;
 }
