@@ -133,10 +133,9 @@ import Testing
         }
     }
 
-    /// A mount in between must not take what is left for what was saved.
-    @Test(arguments: ["-s 10", "-s +10"])
-    func `a content that has another length after a crash is found by check, also after a mount`(
-        _ length: String
+    /// "large", of 100,000 bytes, whose content was given another length after a crash.
+    private func withLargeContent(
+        truncatedBy length: String, _ body: (BrokenContainer) throws -> Void
     ) throws {
         try withBrokenContainer { broken in
             try broken.crash { agent in
@@ -146,6 +145,16 @@ import Testing
                 agent.makeDirectory("later")
             }
             try broken.damage("truncate \(length) $(find staging -size +90k)")
+            try body(broken)
+        }
+    }
+
+    /// A mount in between must not take what is left for what was saved.
+    @Test(arguments: ["-s 10", "-s +10"])
+    func `a content that has another length after a crash is found by check, also after a mount`(
+        _ length: String
+    ) throws {
+        try withLargeContent(truncatedBy: length) { broken in
             try broken.whileMounted { agent in
                 agent.store("other", "content")
                 // Nobody is told that it is safe.
@@ -162,14 +171,7 @@ import Testing
     func `a content that has another length after a crash is EIO to readers, and goes`(
         _ length: String
     ) throws {
-        try withBrokenContainer { broken in
-            try broken.crash { agent in
-                agent.store("large", ByteString(repeating: "x", count: 100_000))
-                agent.shell("cat large > ../published")
-                // What comes before it in the journal is in it then.
-                agent.makeDirectory("later")
-            }
-            try broken.damage("truncate \(length) $(find staging -size +90k)")
+        try withLargeContent(truncatedBy: length) { broken in
             try broken.whileMounted { agent in
                 agent.shell("! cat large > ../read 2> ../told; test ! -s ../read")
                 agent.shell("grep -q 'Input/output error' ../told")
