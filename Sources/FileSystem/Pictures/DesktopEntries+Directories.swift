@@ -87,16 +87,8 @@ extension DesktopEntries {
 
     /// Who looks a document up or lists a directory does not wait for all that is below a moved one.
     private func serveAll(_ pictures: VolumePictures) {
-        serveLookups(pictures)
-        while let directory = state.withLock({ state in
-            state.directories.isEmpty ? nil : state.directories.removeFirst()
-        }) {
-            look(at: .listed(directory), pictures)
-        }
-        while let next = state.withLock({ state in
-            state.linked.isEmpty ? nil : state.linked.removeFirst()
-        }) {
-            look(at: .linked(next.items, next.answer), pictures)
+        while let awaited = state.withLock({ $0.ended ? nil : $0.takeAwaited() }) {
+            look(at: awaited, pictures)
         }
     }
 

@@ -82,14 +82,8 @@ final class DesktopEntries: Sendable {
             if state.ended {
                 let isOver = state.next == state.notes.count || MonotonicClock.now >= state.end
                 if isOver { return .some(nil) }
-            } else if !state.lookups.isEmpty {
-                let lookup = state.lookups.removeFirst()
-                return .lookedUp(lookup.item, lookup.answer)
-            } else if !state.linked.isEmpty {
-                let listing = state.linked.removeFirst()
-                return .linked(listing.items, listing.answer)
-            } else if !state.directories.isEmpty {
-                return .listed(state.directories.removeFirst())
+            } else if let awaited = state.takeAwaited() {
+                return awaited
             }
             guard state.next < state.notes.count else {
                 if let (directory, cursor) = state.unfinished.first {

@@ -85,6 +85,19 @@ struct DesktopNotes {
     /// Whether there is more that might be wrong.
     var isUnfinished: Bool { next < notes.count || !strays.isEmpty || hasLostNotes }
 
+    /// Takes out what somebody waits for, in the order in which it is served.
+    mutating func takeAwaited() -> DesktopNote? {
+        if !lookups.isEmpty {
+            let lookup = lookups.removeFirst()
+            return .lookedUp(lookup.item, lookup.answer)
+        }
+        if !linked.isEmpty {
+            let listing = linked.removeFirst()
+            return .linked(listing.items, listing.answer)
+        }
+        return directories.isEmpty ? nil : .listed(directories.removeFirst())
+    }
+
     /// Puts first what nobody would look at after the end: what is gone.
     mutating func sortLastNotes() {
         let waiting = notes[next...]
