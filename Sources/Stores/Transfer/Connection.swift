@@ -12,6 +12,8 @@ final class Connection: @unchecked Sendable {
     let easy: UnsafeMutableRawPointer
     let multi: UnsafeMutableRawPointer
     private let errorText: UnsafeMutablePointer<CChar>
+    /// How often it has connected so far.
+    private var connects = 0
 
     init(_ trust: TrustedAuthorities) {
         precondition(Self.isReady, "libcurl could not be started")
@@ -46,6 +48,16 @@ final class Connection: @unchecked Sendable {
         curl_easy_cleanup(easy)
         curl_multi_cleanup(multi)
         errorText.deallocate()
+    }
+
+    /// Counts what the last transfer connected; `true` when the handle is to be used no more.
+    ///
+    /// Where a server closes a kept connection in the moment of the next request, curl connects anew, but
+    /// only five times in the life of a handle: it never forgets that it did, and takes the sixth for a
+    /// server that does not answer.
+    func isWorn() -> Bool {
+        connects += curlshim_get_long(easy, CURLINFO_NUM_CONNECTS)
+        return connects >= 5
     }
 
     /// curl's own words for the last failure.

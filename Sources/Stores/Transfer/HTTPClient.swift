@@ -52,7 +52,9 @@ final class HTTPClient: Sendable {
         let connection = try connection()
         // Runs last: the handle is at rest by then.
         defer {
-            idle.withLock { if $0.count < Self.idleLimit { $0.append(connection) } }
+            if !connection.isWorn() {
+                idle.withLock { if $0.count < Self.idleLimit { $0.append(connection) } }
+            }
         }
         let exchange = Exchange(request, receiver: receiver, address: address, call: call)
         let lines = connection.configure(request, exchange, timeouts)

@@ -151,6 +151,20 @@ import Testing
         }
     }
 
+    @Test func `a server that closes each kept connection at the next request is no dead one`()
+        throws
+    {
+        let server = try HostileServer { connection in
+            connection.answer("200 OK", [], [9])
+            // The next one gets no answer: it came in the moment of the end.
+            _ = connection.readHead()
+        }
+        for store in try stores(server) {
+            for _ in 0..<20 { #expect(try store.bytes(Sample([9]).blob) == [9]) }
+        }
+        #expect(server.connections >= 40)
+    }
+
     @Test func `a redirect to another server is not followed with the password`() throws {
         let other = try HostileServer { $0.answer("200 OK") }
         let server = try HostileServer { connection in
