@@ -35,6 +35,10 @@ extension LocalContent {
     /// Makes what a session has written survive the daemon, if it does not anyway.
     package func record(_ node: NodeNumber) throws(Errno) { try packed.record(node) }
 
+    /// Does that before it has to be, while the client goes on: most small documents are written at once, and
+    /// the close finds it done. Once only: what is written in pieces would be recorded with each of them.
+    package func recordAhead(_ node: NodeNumber) { try? packed.record(node, onlyFirst: true) }
+
     /// A recorded content becomes a version's: it does not change any more.
     package func settle(_ node: NodeNumber) { packed.settle(node) }
 

@@ -110,10 +110,13 @@ package final class PackedContents: Sendable {
     }
 
     /// Makes what was written survive the daemon. Nothing to do for what is not here.
-    func record(_ node: NodeNumber) throws(Errno) {
+    ///
+    /// - Parameter onlyFirst: not if anything of it was recorded before.
+    func record(_ node: NodeNumber, onlyFirst: Bool = false) throws(Errno) {
         try state.withLock { (state) throws(Errno) in
             guard let index = state.entries.index(forKey: node),
                 !state.entries.values[index].isRecorded,
+                !onlyFirst || state.entries.values[index].pack == nil,
                 var bytes = state.entries.values[index].bytes.take()
             else { return }
             // Taken out and put back: to write the header into it would copy it otherwise.

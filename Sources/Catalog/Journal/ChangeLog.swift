@@ -128,12 +128,18 @@ package final class ChangeLog: @unchecked Sendable {
     }
 
     /// Returns when the mutation `sequence` and all before it survive the daemon's death.
-    package func flush(upTo sequence: ChangeSequence) throws(Errno) {
+    ///
+    /// - Parameter marksLater: ``mark()`` follows, when nobody waits any more.
+    package func flush(upTo sequence: ChangeSequence, marksLater: Bool = false) throws(Errno) {
         try writer.withLock { (state) throws(Errno) in
             if state.flushed >= sequence { return }
             try write(&state)
+            if !marksLater { journal.markLast() }
         }
     }
+
+    /// Notes what the journal got last, so that damage to it is found.
+    package func mark() { writer.withLock { _ in journal.markLast() } }
 
     /// Has what was appended told soon, though whoever appended it does not wait for the journal:
     /// those who follow are woken, and flush before they look. So they are told nothing that the
@@ -146,6 +152,7 @@ package final class ChangeLog: @unchecked Sendable {
     package func synchronize() throws(Errno) {
         try writer.withLock { (state) throws(Errno) in
             try write(&state)
+            journal.markLast()
             if state.synchronized == state.flushed { return }
             try makeDurable { () throws(Errno) in try journal.synchronize() }
             state.synchronized = state.flushed

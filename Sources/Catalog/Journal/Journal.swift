@@ -34,6 +34,8 @@ package final class Journal {
     private let first: OwnedDescriptor
     private let second: OwnedDescriptor
     private let mark: JournalMark
+    /// What it says; 0 if nothing was written since it was opened.
+    private var marked: ChangeSequence = 0
     /// Bytes a file can take.
     package let capacity: Int
     /// Whether a file of it was not there, or empty: in a container that was open before it was removed.
@@ -148,7 +150,14 @@ package final class Journal {
         }
         fills[current].offset = offset + records.count
         fills[current].last = last
+    }
+
+    /// Notes which record was written last, if that is not noted yet.
+    func markLast() {
+        let last = fills[current].last
+        guard last > marked else { return }
         mark.note(last)
+        marked = last
     }
 
     /// The last record that was written, of which nothing may be left; 0 if that is not known.

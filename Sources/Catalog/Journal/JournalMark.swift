@@ -5,8 +5,8 @@ internal import SystemCalls
 /// Which record a ``Journal`` got last, in a file beside it.
 ///
 /// A record that was overwritten, the last one or all, looks like one that was never written. The mark
-/// tells them apart as long as the machine runs: it follows each write, so that no crash of the daemon
-/// leaves it ahead of the journal. After a loss of power it says nothing.
+/// tells them apart as long as the machine runs: it follows each write, that of a close when the close has
+/// returned, so that no crash of the daemon leaves it ahead of the journal. After a loss of power it says nothing.
 struct JournalMark: ~Copyable {
     /// What its file is called in the journal's folder.
     static let name = "last"

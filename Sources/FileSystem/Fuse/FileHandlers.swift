@@ -169,6 +169,7 @@ extension FuseSession {
         volume.wrote(session, handle, place, by: request.caller.user) {
             request.answer(written: count)
         }
+        volume.content.recordAhead(session.node)
     }
 
     /// A copy of what is to be written, zeros before it. Takes it out of the buffer.

@@ -242,6 +242,7 @@ extension FuseSession {
                     node(number), Handle(rawValue: info.pointee.fh), owner: info.pointee.lock_owner,
                     by: request.caller.thread
                 ) { request.succeed() }
+                session.volume.log.mark()
             }
         }
         table.release = { request, number, info in

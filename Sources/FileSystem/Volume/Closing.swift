@@ -86,7 +86,7 @@ extension Volume {
             }
             return (try state.acknowledge(session, status, synced: false), drawing)
         }
-        try log.flush(upTo: sequence)
+        try log.flush(upTo: sequence, marksLater: true)
         return drawing
     }
 

@@ -279,8 +279,8 @@ package final class Volume: @unchecked Sendable {
                 return ([], nil)
             }
             let impatient = session.closing.takeImpatient(MonotonicClock.now)
-            // Whoever renamed it goes on with it.
-            guard session.replaces, !session.isClosing, !impatient.isEmpty else {
+            // Whoever renamed it goes on with it, by another descriptor if they closed one, or the RELEASE is late.
+            guard session.replaces, !impatient.isEmpty else {
                 return (impatient, nil)
             }
             session.replaces = session.placed != nil

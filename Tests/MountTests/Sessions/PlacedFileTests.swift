@@ -75,6 +75,27 @@ struct PlacedFileTests {
         }
     }
 
+    /// Whether somebody has another descriptor, or the end of the close is only late, cannot be told.
+    @Test(arguments: DataPath.mountsOfAllUsers, [Way.rename, .link, .new])
+    func `who looks for a file whose close does not end sees what it had when it got its place`(
+        _ dataPath: DataPath, _ way: Way
+    ) throws {
+        try withVolume(dataPath) { volume in
+            let (agent, other) = (try volume.agent(), try volume.agent())
+            for size in Self.sizes {
+                agent.store("old", "old")
+                let bytes = ByteString(repeating: 120, count: size)
+                let (file, name) = way.place(bytes, by: agent)
+                let second = agent.duplicate(file)
+                agent.close(file)
+                #expect(other.content(name) == bytes, "\(size)")
+                agent.close(second)
+                #expect(other.content(name) == bytes, "\(size)")
+                other.unlink(name)
+            }
+        }
+    }
+
     @Test(arguments: DataPath.mountsOfAllUsers)
     func `what a mapping writes after a file got its place is there after the close`(
         _ dataPath: DataPath
