@@ -27,8 +27,10 @@ extension LocalContent {
     }
 
     /// Gives the reserve up if the disk is nearly full: the files that SQLite makes when the catalog
-    /// is opened take some room, and so does recovery. Fails if that is not enough.
+    /// is opened take some room, and so does recovery. Fails if that is not enough, and
+    /// if this process may make no files so long.
     package func makeRoomToOpen() throws(Failure) {
+        try folder.checkLongestFile()
         if let free = freeBytes, free < Self.nearlyFull { truncate(folder.reserve, 0) }
         // On a disk with small blocks SQLite would not see that its shared memory has none, and
         // touching it would end the process.

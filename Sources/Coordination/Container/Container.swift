@@ -57,6 +57,7 @@ package final class Container: @unchecked Sendable {
         let isTaken = Failure(.cannotCreate, "there is a container \(name) already")
         if access(folder.catalog, F_OK) == 0 { throw isTaken }
         if let lost = folder.lostCatalog { throw lost }
+        try folder.checkLongestFile()
         try folder.make(isNew: true)
         let lock = try ContainerLock(folder, name: name, holder: "being created")
         // Somebody else may have made it since.
@@ -88,8 +89,10 @@ package final class Container: @unchecked Sendable {
 
     /// The store of the container in `path`, which may be mounted; `nil` if it has none.
     package static func store(at path: String) throws(Failure) -> String? {
-        let database = try CatalogDatabase(
-            path: ContainerFolder(path: path).catalog, create: false)
+        let folder = ContainerFolder(path: path)
+        LongestFile.failBeyond()
+        try folder.checkLongestFile()
+        let database = try CatalogDatabase(path: folder.catalog, create: false)
         defer { database.close() }
         return try database.meta(storeKey)
     }

@@ -11,6 +11,8 @@ final class ContainerLock: Sendable {
     /// - Parameter holder: what a second opener is told, such as `mounted at /home/ada/Shapes`.
     init(_ folder: ContainerFolder, name: String, holder: String) throws(Failure) {
         try folder.checkOwner()
+        // Before the first byte is written to any of its files.
+        LongestFile.failBeyond()
         let path = folder.lock
         if OddFile.isAt(path) {
             throw Failure(.inputOutput, "\(path) is no file: remove what is there")

@@ -157,10 +157,9 @@ enum Containers {
         try Container.create(name, at: path, store: store)
     }
 
-    /// The address of a container's store; `nil` if it has none or cannot tell.
-    static func store(_ name: String) -> String? {
-        guard let path = try? path(name) else { return nil }
-        return (try? Container.store(at: path)) ?? nil
+    /// The address of a container's store; `nil` if it has none.
+    static func store(_ name: String) throws(Failure) -> String? {
+        try Container.store(at: try path(name))
     }
 
     static func names() throws(Failure) -> [String] {

@@ -115,6 +115,37 @@ struct RequirementTests {
         }
     }
 
+    @Test func `a bound on the length of files is named, and ends no command`() throws {
+        try withBrokenContainer { broken in
+            let before = try broken.listing()
+            let point = broken.container.mountPoint
+            for longest in [1, 64, 512] {
+                for words in [
+                    ["container", "check", "test"], ["container", "info", "test"],
+                    ["container", "create", "another"], ["mount", "test", point],
+                    ["grants", "test"],
+                ] {
+                    // In blocks of 512 bytes, as POSIX has it.
+                    expect(
+                        try broken.container.command(words, after: "ulimit -f \(longest * 2)"),
+                        status: EX_IOERR, saying: "takes files of ", "above \(longest) KiB",
+                        "ulimit -f")
+                }
+            }
+            // Not even what is said goes into a file then.
+            for words in [["container", "check", "test"], ["container", "info", "test"]] {
+                let result = try broken.container.command(words, after: "ulimit -f 0")
+                #expect(result.status == Int(EX_IOERR), "\(result)")
+            }
+            #expect(try broken.listing() == before)
+            #expect(!MountTable.isMounted(point))
+            #expect(
+                try broken.container.command(
+                    ["container", "check", "test"], after: "ulimit -f 40960"
+                ).status == 0)
+        }
+    }
+
     @Test func `root does not work in the home of another user by accident`() throws {
         let container = try Container()
         defer { container.remove() }

@@ -71,7 +71,12 @@ struct ContainerCommand: ParsableCommand {
             let path = try Containers.path(name)
             try Containers.checkExists(name)
             let bytes = Self.size(of: path)
-            let store = Containers.store(name)
+            // Where the catalog cannot be read, all else is told first.
+            let store: String?
+            let problem: Failure?
+            do throws(Failure) { (store, problem) = (try Containers.store(name), nil) } catch {
+                (store, problem) = (nil, error)
+            }
             let points = MountTable.mountPoints()
             // One that does not answer, or not to this user, is mounted all the same.
             let told = Container.mountPoint(at: path).flatMap {
@@ -93,6 +98,7 @@ struct ContainerCommand: ParsableCommand {
                 if let store { Console.say("its store: \(store)") }
                 Console.say(line: point.map { "mounted at \($0)" } ?? "not mounted")
             }
+            if let problem { throw problem }
         }
 
         private static func size(of path: String) -> UInt64 {

@@ -168,7 +168,10 @@ struct Mount: Sendable {
         // While this process is small.
         let guardian = MountGuard()
         Memory.sharePools()
-        Self.allowLongFiles()
+        // The kernel keeps programs to their own bound when they write here; a daemon that ended at its own
+        // would take the mount away from all of them.
+        LongestFile.failBeyond()
+        LongestFile.raise()
         Descriptors.allowMany()
         try Requirements.check()
         // Only the default container and those of apps make themselves; the former begins with samples.
@@ -220,18 +223,6 @@ struct Mount: Sendable {
         control?.stop()
         session.unmount()
         container.close()
-    }
-
-    /// Takes the limit of the length of files (RLIMIT_FSIZE) as far away as the user may. The kernel keeps
-    /// programs to theirs when they write here; a daemon that ended at its own would take the mount away
-    /// from all of them: beyond it a write fails.
-    private static func allowLongFiles() {
-        signal(SIGXFSZ, SIG_IGN)
-        let kind = __rlimit_resource_t(RLIMIT_FSIZE.rawValue)
-        var limit = rlimit()
-        guard getrlimit(kind, &limit) == 0 else { return }
-        limit.rlim_cur = limit.rlim_max
-        setrlimit(kind, &limit)
     }
 
     /// Takes a mount away whose daemon is gone, now that all is ready for the next; another daemon may
