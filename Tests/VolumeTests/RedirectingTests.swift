@@ -26,6 +26,35 @@ import Testing
         }
     }
 
+    /// The kernel walks the path again for a thread that was sent round, and it can be killed on the way.
+    @Test(arguments: [false, true])
+    func `a thread that is killed on its way keeps no close from publishing`(isKilledLater: Bool)
+        throws
+    {
+        try InsideContainer.withFolder { path in
+            let container = try InsideContainer(path)
+            defer { container.close() }
+            try container.save("a", [1])
+            var other = pid_t()
+            let words: [String] = ["/bin/sleep", "60"]
+            var arguments = words.map { strdup($0) } + [nil]
+            defer { for word in arguments { free(word) } }
+            #expect(posix_spawn(&other, words[0], nil, nil, &arguments, environ) == 0)
+            defer { waitpid(other, nil, 0) }
+            let sent = try container.open("a", O_WRONLY, by: other)
+            #expect(sent == ESTALE)
+            // Its parent does not take notice before the end.
+            if !isKilledLater { kill(other, SIGKILL) }
+            try container.save("a", [2])
+            if isKilledLater {
+                kill(other, SIGKILL)
+                usleep(500_000)
+            }
+            let content = try container.read("a")
+            #expect(content == [2])
+        }
+    }
+
     @Test func `a folder that was away for a moment keeps nobody from where they were sent`() throws
     {
         try InsideContainer.withFolder { path in

@@ -27,6 +27,7 @@ extension Volume {
             session.closing.noteFlushed(
                 handle.rawValue, of: handle.process, byOpener: isByOpener,
                 at: MonotonicClock.now)
+            session.forgetKilled()
             return (session.isStaged && !session.isDraft, session.isWrittenDirectly)
         }
         // A draft is not kept: its writer has not said yet that it is whole.
@@ -190,6 +191,7 @@ extension Volume {
         let parked = state.withLock { state -> [@Sendable () -> Void] in
             let position = state.index.find(item)
             guard position != 0, state.sessions[position] === session else { return [] }
+            session.forgetKilled()
             // Somebody who opened before the last close was over is on the way, or there already: to
             // them this is still the document that is being written. Nobody waits for the end.
             if session.handles > 0 || !session.expected.isEmpty {

@@ -122,17 +122,17 @@ extension Volume {
         expect(session.node.item, state, now)
     }
 
-    /// Somebody was redirected to the item's session: looks later whether they came.
+    /// Somebody was redirected to the item's session: looks later whether they came, or were killed.
     func expect(_ item: ItemNumber, _ state: VolumeState, _ now: UInt64) {
         state.expecting.insert(item)
         if state.isSweepPlanned { return }
         state.isSweepPlanned = true
-        scheduler.at(now + (Self.redirectPatience + 10) * 1_000_000) { [weak self] in
+        scheduler.at(now + Self.expectationPace * 1_000_000) { [weak self] in
             self?.sweepExpectations()
         }
     }
 
-    /// Ends the waiting of sessions for processes that did not come back in time.
+    /// Ends the waiting of sessions for processes that did not come back in time, or never will.
     private func sweepExpectations() {
         let now = MonotonicClock.now
         let late = state.withLock { state -> [(WriteSession, ItemNumber)] in
@@ -144,6 +144,7 @@ extension Volume {
                     continue
                 }
                 session.expected = session.expected.filter { $0.value.until > now }
+                session.forgetKilled()
                 if session.expected.isEmpty {
                     state.expecting.remove(item)
                     late.append((session, item))

@@ -98,6 +98,8 @@ package final class Volume: @unchecked Sendable {
     static let mappingPace: UInt64 = 250_000_000
     /// How long a redirected process has to come back, in milliseconds.
     static let redirectPatience: UInt64 = 2_000
+    /// How often it is looked whether they have, in milliseconds.
+    static let expectationPace: UInt64 = 50
     /// How long it is remembered that a thread was sent round, in milliseconds: it may be late, but a
     /// second ESTALE would be the program's.
     static let redirectMemory: UInt64 = 10_000

@@ -13,7 +13,27 @@ package enum Processes {
     package static func state(of process: Int32) -> (
         letter: Character, parent: Int32, start: UInt64
     )? {
-        guard let file = try? OwnedDescriptor.open("/proc/\(process)/stat", O_RDONLY) else {
+        guard let fields = fields(of: process) else { return nil }
+        guard fields.count > 19, let letter = fields[0].first, let parent = Int32(fields[1]),
+            let start = UInt64(fields[19])
+        else { return nil }
+        return (letter, parent, start)
+    }
+
+    /// Whether a thread is gone, or is about to be: nothing takes a SIGKILL back that is pending, though the
+    /// thread may still be in the middle of a system call.
+    package static func isEnding(_ thread: Int32) -> Bool {
+        guard let fields = fields(of: thread) else { return kill(thread, 0) != 0 && errno == ESRCH }
+        guard fields.count > 28, let flags = UInt64(fields[6]), let pending = UInt64(fields[28])
+        else { return false }
+        let isExiting: UInt64 = 4
+        return fields[0] == "Z" || fields[0] == "X" || flags & isExiting != 0
+            || pending & 1 << UInt64(SIGKILL - 1) != 0
+    }
+
+    /// What the kernel tells of a thread in `stat`, from its state on; `nil` if it is gone or cannot be seen.
+    private static func fields(of thread: Int32) -> [Substring]? {
+        guard let file = try? OwnedDescriptor.open("/proc/\(thread)/stat", O_RDONLY) else {
             return nil
         }
         var bytes = [UInt8](repeating: 0, count: 1024)
@@ -21,11 +41,7 @@ package enum Processes {
         let text = String(decoding: bytes[..<count], as: UTF8.self)
         // The name in the second field may hold anything, so what counts is behind the last bracket.
         guard let bracket = text.lastIndex(of: ")") else { return nil }
-        let fields = text[text.index(after: bracket)...].split(separator: " ")
-        guard fields.count > 19, let letter = fields[0].first, let parent = Int32(fields[1]),
-            let start = UInt64(fields[19])
-        else { return nil }
-        return (letter, parent, start)
+        return text[text.index(after: bracket)...].split(separator: " ")
     }
 
     /// A field of what the kernel tells of a thread; `nil` if it is gone or cannot be seen.
