@@ -47,6 +47,28 @@ struct PinTests {
         }
     }
 
+    @Test(.enabled(if: DataPath.isPrivileged && isInstalled("setpriv"), "needs root and setpriv"))
+    func `who may not read a document is told that it is another's, not that it is none`() throws {
+        try withVolume(.passthrough, store: "folder") { volume in
+            let agent = try volume.agent()
+            agent.shell("echo a > secret; mkdir closed; chmod go= secret closed; echo b > open")
+            try volume.evictAll()
+            for words in [["evict"], ["materialize"], ["cancel"], ["pin"], ["unpin"]] {
+                for name in ["secret", "closed"] {
+                    let told = try run(
+                        ["setpriv", "--reuid=\(nobody)", "--regid=\(nobody)", "--clear-groups"]
+                            + [try BuiltPrograms.shapeedit()] + words
+                            + ["\(volume.root.text)/work/\(name)"])
+                    #expect(told.status == Int(EX_NOPERM), "\(words) \(told)")
+                    #expect(
+                        told.errorText.hasSuffix("/\(name): only its owner may do that\n"),
+                        "\(words) \(told)")
+                }
+            }
+            #expect(try volume.state("secret") == "promise")
+        }
+    }
+
     @Test func `the pin of a folder holds for what an import shows in it`() throws {
         try withVolume(.passthrough) { volume in
             let source = "\(try #require(volume.container).base)/source"

@@ -61,10 +61,14 @@ struct ContentTargets: ParsableArguments {
         guard [S_IFREG, S_IFDIR].contains(status.st_mode & S_IFMT) else {
             throw Failure(.noInput, "\(path): it is neither a document nor a folder")
         }
-        guard (try? PathAttributes.value("user.shapeedit.container", of: path)) == nil,
-            MountAttributes.isMounted(path)
-        else { return }
-        throw Failure(.noInput, "\(path): it is neither a document nor a folder of documents")
+        do throws(Errno) {
+            _ = try PathAttributes.value("user.shapeedit.container", of: path)
+        } catch {
+            guard MountAttributes.isMounted(path) else { return }
+            // What may not be read does not tell what it is either.
+            if error.code == EACCES { throw DocumentContent.refused(path) }
+            throw Failure(.noInput, "\(path): it is neither a document nor a folder of documents")
+        }
     }
 }
 
@@ -106,13 +110,17 @@ struct DocumentContent {
         String(decoding: try PathAttributes.value(name, of: path), as: UTF8.self)
     }
 
+    /// What is said of another user's.
+    fileprivate static func refused(_ path: String) -> Failure {
+        Failure(.noPermission, "\(path): only its owner may do that")
+    }
+
     private func failure(_ error: Errno) -> Failure {
         switch error.code {
         case ENODATA, ENODEV: Failure.notMounted(path)
         case ENOTSUP: Failure(.usage, "\(path): its container has no store")
         case EBUSY: Failure(.temporary, "\(path): \(problem ?? error.description)")
-        case EPERM, EACCES:
-            Failure(.noPermission, "\(path): only its owner may do that")
+        case EPERM, EACCES: Self.refused(path)
         case EROFS: Failure(path, error)
         case ENOENT: Failure(.noInput, "\(path): \(error)")
         default: Failure(.inputOutput, "\(path): \(problem ?? error.description)")
