@@ -87,7 +87,7 @@ let package = Package(
             name: "Documents", dependencies: ["PathText"], path: "Sources/Documents",
             exclude: ["Schemas"], swiftSettings: strict),
         .target(
-            name: "Editing", dependencies: ["Documents"], path: "Sources/Editing",
+            name: "Editing", dependencies: ["Documents", "PathText"], path: "Sources/Editing",
             swiftSettings: strict),
         .target(
             name: "Drawing",
@@ -107,7 +107,7 @@ let package = Package(
             name: "Browser", dependencies: ["Drawing", "Editor", "PathText", "Terminal"],
             path: "Sources/Browser", swiftSettings: strict),
         .target(
-            name: "Catalog", dependencies: ["Model", "SystemCalls", "CSQLite"],
+            name: "Catalog", dependencies: ["Model", "PathText", "SystemCalls", "CSQLite"],
             path: "Sources/Catalog", swiftSettings: strict),
         .target(
             name: "Content", dependencies: ["Model", "PathText", "SystemCalls"],
@@ -122,7 +122,7 @@ let package = Package(
         .target(
             name: "Promises",
             dependencies: [
-                "Model", "SystemCalls", "Content", "Stores",
+                "Model", "PathText", "SystemCalls", "Content", "Stores",
                 .product(name: "Logging", package: "swift-log"),
             ],
             path: "Sources/Promises", swiftSettings: strict),

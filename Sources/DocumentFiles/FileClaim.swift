@@ -122,6 +122,7 @@ struct FileClaim: ~Copyable {
             ? "another program has it locked; see who with: lsof \(path)"
             : holders.joined(separator: "; ")
         return Failure(
-            .temporary, "\(name): it could not be had for itself in \(seconds) seconds: \(who)")
+            .temporary,
+            "\(name): it could not be had for itself in \(Count.words(seconds, "second")): \(who)")
     }
 }

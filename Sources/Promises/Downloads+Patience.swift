@@ -1,4 +1,5 @@
 internal import Model
+internal import PathText
 internal import Stores
 internal import SystemCalls
 
@@ -94,7 +95,8 @@ extension Downloads {
                 let problem = ContentProblem(
                     StoreError(
                         .timedOut, at: place?.address ?? store.address,
-                        "nothing has come for \(patience) seconds"))
+                        "nothing has come for \(Count.words(Int(patience.rounded(.up)), "second"))")
+                )
                 told.append((waiters, download.nodes, problem))
                 settle(download, &state)
             }

@@ -1,4 +1,5 @@
 package import Model
+internal import PathText
 
 /// Rows that SQLite can read and ``CatalogDatabase`` cannot. Only to repair a catalog.
 extension CatalogDatabase {
@@ -49,7 +50,8 @@ extension CatalogDatabase {
         let unknown = try connection.integer(
             "SELECT count(*) FROM change WHERE kind NOT IN (\(kinds))")
         if unknown > 0 {
-            problems.append("\(unknown) changes in the change log were of no kind that there is")
+            problems.append(
+                "the change log had \(Count.words(unknown, "change")) of no kind that there is")
             statements.append(
                 """
                 UPDATE change SET kind = \(ChangeKind.repaired.rawValue), parent = NULL, name = NULL,

@@ -2,6 +2,7 @@ internal import Catalog
 internal import Content
 internal import Glibc
 internal import Model
+internal import PathText
 internal import SystemCalls
 
 /// Versions and their bytes: every hash is calculated anew.
@@ -67,7 +68,8 @@ extension ContainerCheck {
                 right.size = size
                 versions[node] = right
                 fix(
-                    "\(name) counted \(version.size) bytes instead of \(size)", version.item,
+                    "\(name) counted \(Count.words(version.size, "byte")) instead of \(size)",
+                    version.item,
                     [.putVersion(right)])
             case .whole: if let again = checkStored(version, name) { versions[node] = again }
             }
@@ -109,7 +111,8 @@ extension ContainerCheck {
         }
         guard let first = gone.first else { return }
         fix(
-            "\(gone.count) versions of documents that are gone were kept", first.item,
+            "\(Count.words(gone.count, "version")) of documents that are gone had been kept",
+            first.item,
             gone.map { .removeVersion($0.item, $0.ordinal) })
     }
 
@@ -221,14 +224,15 @@ extension ContainerCheck {
             let size = try file.status().size
             guard let hash = version.hash else {
                 return size == version.size
-                    ? .whole : .damaged("its content has \(size) bytes, not \(version.size)")
+                    ? .whole
+                    : .damaged("its content has \(Count.words(size, "byte")), not \(version.size)")
             }
             reference.size = size
             guard try content.hash(reference)?.hash == hash else {
                 return .damaged(
                     size == version.size
                         ? "its content is not what was saved (the hash differs)"
-                        : "its content has \(size) bytes, not \(version.size)")
+                        : "its content has \(Count.words(size, "byte")), not \(version.size)")
             }
             return size == version.size ? .whole : .wrongSize(size)
         } catch {
@@ -365,7 +369,7 @@ extension ContainerCheck {
         right.size = Int64(target.count)
         rows[row.number] = right
         fix(
-            "the symlink \(path(row.number)) counted \(row.size) bytes instead of \(target.count)",
+            "the symlink \(path(row.number)) counted \(Count.words(row.size, "byte")) instead of \(target.count)",
             row.number, [.putItem(right)])
     }
 }

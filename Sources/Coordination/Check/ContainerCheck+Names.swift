@@ -1,6 +1,7 @@
 internal import Catalog
 internal import Glibc
 internal import Model
+internal import PathText
 
 /// Names, directories and link counts: every item can be reached from the root, once counted right.
 extension ContainerCheck {
@@ -157,7 +158,8 @@ extension ContainerCheck {
                 amend(item, [.putItem(right)])
             } else {
                 fix(
-                    "\(path(item)) counted \(row.links) links instead of \(expected)", item,
+                    "\(path(item)) counted \(Count.words(row.links, "link")) instead of \(expected)",
+                    item,
                     [.putItem(right)])
             }
         }

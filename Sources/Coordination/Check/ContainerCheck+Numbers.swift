@@ -1,5 +1,6 @@
 internal import Catalog
 internal import Model
+internal import PathText
 
 /// Numbers of items, documents and versions. One that cannot be given out would be taken for another,
 /// and everything counts on them: so this comes before recovery.
@@ -21,7 +22,7 @@ extension ContainerCheck {
         let items = Set(wrong.map(\.number))
         let removed = try database.removeImpossibleVersions()
         if removed > 0 {
-            find("\(removed) versions had numbers that cannot be", repaired: true)
+            find("\(Count.words(removed, "version")) had numbers that cannot be", repaired: true)
         }
         var last: [ItemNumber: VersionRow] = [:]
         if !items.isEmpty {

@@ -2,6 +2,7 @@ internal import Catalog
 internal import Content
 internal import Glibc
 package import Model
+internal import PathText
 internal import SystemCalls
 
 /// `shapeedit container check`: the catalog against itself and against the contents.
@@ -155,9 +156,9 @@ package struct ContainerCheck {
                 "\(content.folder.journal) was missing after a crash: what was changed last is lost"
                     + (recovered.setAside == 0
                         ? ""
-                        : "; \(recovered.setAside) contents that may be of it are in "
-                            + "\(content.folder.lost), without their names: take out what you need, "
-                            + "and remove the folder"),
+                        : "; what may be of it, \(Count.words(recovered.setAside, "content")), is in "
+                            + "\(content.folder.lost), without names: take out what you need, and "
+                            + "remove the folder"),
                 repaired: false)
         }
         for item in recovered?.missing ?? [] {

@@ -2,6 +2,7 @@ internal import Catalog
 internal import Content
 internal import Glibc
 internal import Model
+internal import PathText
 internal import SystemCalls
 
 /// The journal at the opening of a container.
@@ -80,7 +81,7 @@ extension Container {
             if written > last {
                 throw Failure(
                     .badData,
-                    "\(journal.folder) is damaged: the last \(written - last) changes cannot be read. "
+                    "\(journal.folder) is damaged: \(Count.words(written - last, "change")) at its end cannot be read. "
                         + goingOn(without: journal.folder))
             }
         }

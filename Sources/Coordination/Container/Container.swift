@@ -2,6 +2,7 @@ package import Catalog
 package import Content
 internal import Glibc
 package import Model
+internal import PathText
 internal import Synchronization
 internal import SystemCalls
 
@@ -230,7 +231,8 @@ package final class Container: @unchecked Sendable {
             if row.links == 0, row.number != .root { orphans.append(row.number) }
         }
         if impossible > 0 {
-            throw Failure(.badData, "\(database.path): \(impossible) numbers cannot be")
+            throw Failure(
+                .badData, "\(database.path): \(Count.words(impossible, "number")) cannot be")
         }
         if index.find(.root) == 0 {
             throw Failure(.badData, "\(database.path) has no root directory")
@@ -251,10 +253,11 @@ package final class Container: @unchecked Sendable {
             }
         }
         if dangling > 0 {
-            throw Failure(.badData, "\(database.path): \(dangling) names lead nowhere")
+            throw Failure(.badData, "\(database.path): \(Count.words(dangling, "name")) of nothing")
         }
         if impossible > 0 {
-            throw Failure(.badData, "\(database.path): \(impossible) names cannot be")
+            throw Failure(
+                .badData, "\(database.path): \(Count.words(impossible, "name")) cannot be")
         }
         if hasLoop(directories, in: index) {
             throw Failure(.badData, "\(database.path): directories are inside themselves")

@@ -1,4 +1,5 @@
 package import Model
+internal import PathText
 
 /// What recovery did after a container was not closed.
 package struct RecoveryReport: Sendable, CustomStringConvertible {
@@ -29,29 +30,34 @@ package struct RecoveryReport: Sendable, CustomStringConvertible {
     var unneeded: Set<ContentHash> = []
 
     package var description: String {
-        var parts = ["\(replayed) changes replayed", "\(published) documents published"]
-        if discarded > 0 { parts.append("\(discarded) unfinished writes discarded") }
+        var parts = [
+            "\(Count.words(replayed, "change")) replayed",
+            "\(Count.words(published, "document")) published",
+        ]
+        if discarded > 0 { parts.append("\(Count.words(discarded, "unfinished write")) discarded") }
         if fellBack > 0 {
-            parts.append("\(fellBack) documents fell back to their last whole version")
+            parts.append(
+                "\(Count.words(fellBack, "document")) fell back to the last whole version")
         }
         if lacksJournal {
             parts.append(
                 "the journal was missing, what was changed last is lost"
                     + (setAside == 0
                         ? ""
-                        : ", but \(setAside) contents that may be of it are in the container's folder "
-                            + "`lost`, without their names"))
+                        : ", but what may be of it is in the container's folder `lost`, without names: "
+                            + Count.words(setAside, "content")))
         }
         if !missing.isEmpty || !absent.isEmpty {
             parts.append(
-                "what was saved last of \(missing.count + absent.count) documents is missing")
+                "what was saved last of \(Count.words(missing.count + absent.count, "document")) is missing"
+            )
         }
         if !damaged.isEmpty {
             parts.append(
-                "what was saved last of \(damaged.count) documents is damaged: it is in the container's "
-                    + "folder `lost`, without their names")
+                "what was saved last of \(Count.words(damaged.count, "document")) is damaged: it is in "
+                    + "the container's folder `lost`, without a name")
         }
-        if removed > 0 { parts.append("\(removed) unlinked files removed") }
+        if removed > 0 { parts.append("\(Count.words(removed, "unlinked file")) removed") }
         let cause =
             diskWasAway ? "its disk was taken away" : afterPowerLoss ? "a power loss" : "a crash"
         return "recovered after \(cause): "

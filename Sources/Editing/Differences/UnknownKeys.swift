@@ -50,7 +50,10 @@ enum UnknownKeys {
         }
         guard unknown.count > listedRemarks else { return told }
         let rest = unknown.count - listedRemarks
-        return told + [path("...") + ": \(rest) more unknown keys are kept"]
+        return told + [
+            path("...") + ": "
+                + (rest == 1 ? "1 more unknown key is kept" : "\(rest) more unknown keys are kept")
+        ]
     }
 }
 

@@ -1,4 +1,5 @@
 import Documents
+import PathText
 
 extension TaskList {
     /// What a path leads to, and the key there.

@@ -1,4 +1,5 @@
 import Documents
+import PathText
 
 extension Scene {
     /// What it holds, one fact a line.

@@ -1,4 +1,5 @@
 import Documents
+import PathText
 
 extension Slide {
     mutating func align(_ words: inout Arguments) throws(EditError) {

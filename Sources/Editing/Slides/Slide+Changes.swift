@@ -1,4 +1,5 @@
 import Documents
+import PathText
 
 extension Slide {
     /// What is different in another slide.

@@ -88,7 +88,7 @@ enum Console {
             value /= 1024
             unit += 1
         }
-        if unit == 0 { return "\(bytes) bytes" }
+        if unit == 0 { return Count.words(bytes, "byte") }
         let tenths = Int((value * 10).rounded())
         return "\(tenths / 10).\(tenths % 10) \(units[unit])"
     }

@@ -2,6 +2,7 @@ internal import CCurl
 internal import CCurlShim
 internal import COnDemand
 internal import Glibc
+internal import PathText
 internal import SystemCalls
 
 /// Whose certificates are believed.
@@ -152,7 +153,8 @@ private struct Watch {
         if Double(now) / 1e9 > allowed {
             throw StoreError(
                 .timedOut, at: address,
-                "only \(moved) bytes in \(Int(Double(now) / 1e9)) seconds")
+                "only \(Count.words(moved, "byte")) in \(Count.words(Int(Double(now) / 1e9), "second"))"
+            )
         }
     }
 
@@ -160,6 +162,8 @@ private struct Watch {
         throws(StoreError)
     {
         guard Double(nanoseconds) / 1e9 > seconds else { return }
-        throw StoreError(.timedOut, at: address, "\(what) for \(Int(seconds.rounded(.up))) seconds")
+        throw StoreError(
+            .timedOut, at: address,
+            "\(what) for \(Count.words(Int(seconds.rounded(.up)), "second"))")
     }
 }

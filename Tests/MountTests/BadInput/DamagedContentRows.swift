@@ -7,7 +7,7 @@ extension DamagedTablesTests {
         TableDamage(
             testDescription: "changes of no kind",
             statement: "update change set kind = 99 where seq in (5, 9)",
-            says: ["2 changes in the change log were of no kind that there is"]),
+            says: ["the change log had 2 changes of no kind that there is"]),
         TableDamage(
             testDescription: "a file's content that cannot be",
             statement: """

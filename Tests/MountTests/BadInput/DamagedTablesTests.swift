@@ -103,7 +103,7 @@ struct DamagedTablesTests {
                 author, place, hash from version where item = ITEM(f1)
                 """,
             says: [
-                "1 versions of documents that are gone were kept",
+                "1 version of documents that are gone had been kept",
                 "f1, version 0 was of no document",
             ]),
         TableDamage(
@@ -147,7 +147,7 @@ struct DamagedTablesTests {
             testDescription: "a version's number that cannot be",
             statement: "update version set ordinal = -1 where item = ITEM(a)",
             says: [
-                "1 versions had numbers that cannot be",
+                "1 version had numbers that cannot be",
                 "a has a current version that the catalog does not know",
             ]),
         TableDamage(

@@ -200,9 +200,10 @@ struct ContainerCommand: ParsableCommand {
                         (finding.repaired ? "repaired: " : "damaged: ") + finding.problem)
                 }
                 Console.say(
-                    "\(name): \(report.items) items, \(report.versions) versions checked, "
+                    "\(name): \(Count.words(report.items, "item")), "
+                        + "\(Count.words(report.versions, "version")) checked, "
                         + (report.findings.isEmpty
-                            ? "sound" : "\(report.findings.count) problems found"))
+                            ? "sound" : "\(Count.words(report.findings.count, "problem")) found"))
             }
             if report.findings.contains(where: { !$0.repaired }) { throw ExitCode(65) }
             if !report.findings.isEmpty { throw ExitCode(1) }

@@ -49,9 +49,10 @@ struct StatusCommand: ParsableCommand {
             let free = Self.field("freeBytes", of: text).flatMap { UInt64($0) }.map(Console.size)
             let path =
                 Self.field("passthrough", of: text) == "true" ? "kernel passthrough" : "page cache"
-            let items = Self.field("items", of: text) ?? "?"
+            let items = Self.field("items", of: text).flatMap { Int($0) }
             Console.say(
-                line: "\(point): container \(container), \(items) items, "
+                line:
+                    "\(point): container \(container), \(items.map { Count.words($0, "item") } ?? "? items"), "
                     + "\(Self.field("sessions", of: text) ?? "0") being written, "
                     + "\(Self.field("notYetDurable", of: text) ?? "0") not yet durable, "
                     + "\(free ?? "?") free, data path: \(path)")

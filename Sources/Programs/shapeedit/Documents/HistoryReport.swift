@@ -1,5 +1,6 @@
 import DocumentFiles
 import Model
+import PathText
 import SystemCalls
 
 /// What undo and redo say.
@@ -12,7 +13,7 @@ enum HistoryReport {
             throw Failure(.badData, "\(file): nothing can be \(verb)")
         }
         if step.passedOver > 0 {
-            let states = step.passedOver == 1 ? "1 state" : "\(step.passedOver) states"
+            let states = Count.words(step.passedOver, "state")
             Console.complain(
                 "\(file): the history is damaged: passed over \(states) that cannot be read")
         }

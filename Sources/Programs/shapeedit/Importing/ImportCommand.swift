@@ -131,14 +131,18 @@ struct ImportCommand: ParsableCommand {
         var line = "\(count("shown")) listed, \(count("made")) new"
         if refresh { line += ", \(count("changed")) changed, \(count("removed")) removed" }
         if count("kept") != "0" {
-            line += ", \(count("kept")) stay as they are here"
+            line += ", \(count("kept")) "
+            line += count("kept") == "1" ? "stays as it is here" : "stay as they are here"
         }
         if count("inTheWay") != "0" {
             let first = String(path: Hexadecimal.bytes(count("taken").utf8) ?? [])
-            line += ", \(count("inTheWay")) names are taken, the first is \(PathText.quoted(first))"
+            line += ", \(count("inTheWay")) "
+            line += count("inTheWay") == "1" ? "name is taken: " : "names are taken, the first is "
+            line += PathText.quoted(first)
         }
         if passedOver.count > 0 {
-            line += ", \(passedOver.count) cannot be shown here, the first is "
+            line += ", \(passedOver.count) cannot be shown here"
+            line += passedOver.count == 1 ? ": " : ", the first is "
             line += PathText.quoted(passedOver.first)
         }
         Console.say(line)
