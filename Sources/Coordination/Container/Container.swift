@@ -253,7 +253,9 @@ package final class Container: @unchecked Sendable {
             }
         }
         if dangling > 0 {
-            throw Failure(.badData, "\(database.path): \(Count.words(dangling, "name")) of nothing")
+            let lead = dangling == 1 ? "leads" : "lead"
+            throw Failure(
+                .badData, "\(database.path): \(Count.words(dangling, "name")) \(lead) nowhere")
         }
         if impossible > 0 {
             throw Failure(
