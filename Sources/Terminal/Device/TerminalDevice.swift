@@ -42,6 +42,8 @@ public final class TerminalDevice {
     private var isOver = false
     /// Whether the terminal is gone: nothing can be written or read any more.
     public private(set) var isGone = false
+    /// Whether what was written last may have been cut off, within a picture for example.
+    private var isCut = false
 
     /// Seconds that ``Signal/end(_:)`` leaves until the process dies of the signal: a document that
     /// others have is waited for ten and more, and then what was edited has to be kept elsewhere.
@@ -137,13 +139,17 @@ public final class TerminalDevice {
             // A terminal that does not read must not keep us from noticing a signal.
             guard poll(&waits, 2, -1) >= 0 else { continue }
             let isAsked = waits[1].revents != 0
-            if waits[0].revents == 0 { return false }
+            if waits[0].revents == 0 {
+                isCut = true
+                return false
+            }
             let count = rest.withUnsafeBytes { Glibc.write(screen, $0.baseAddress, $0.count) }
             if count > 0 {
                 rest = rest.dropFirst(count)
             } else if count < 0, errno != EINTR, errno != EAGAIN {
                 isGone = true
             } else if isAsked {
+                isCut = true
                 return false
             } else {
                 // It said that it takes some, and means fewer bytes than it needs at once.
@@ -154,8 +160,14 @@ public final class TerminalDevice {
     }
 
     /// Writes what changes the screen in the same way; terminals that know how show all of it at once.
-    public func show(_ bytes: [UInt8]) -> Bool {
-        write(Array("\u{1B}[?2026h".utf8) + bytes + Array("\u{1B}[?2026l".utf8))
+    ///
+    /// - Parameter graphics: how pictures are written. A terminal takes all that follows one that was cut
+    ///   off for more of it.
+    public func show(_ bytes: [UInt8], _ graphics: GraphicsProtocol) -> Bool {
+        let ending = isCut ? graphics.ending : ""
+        isCut = false
+        return write(
+            Array((ending + "\u{1B}[?2026h").utf8) + bytes + Array("\u{1B}[?2026l".utf8))
     }
 
     /// What has come in, up to some KiB; call it when ``input`` is readable.

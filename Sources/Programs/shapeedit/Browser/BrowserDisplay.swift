@@ -52,6 +52,6 @@ struct BrowserDisplay {
             }
         }
         guard !output.isEmpty else { return }
-        if !device.show(output) { forget() }
+        if !device.show(output, state.shape.graphics) { forget() }
     }
 }

@@ -53,6 +53,6 @@ struct EditorDisplay {
             }
         }
         guard !output.isEmpty else { return }
-        if !device.show(output) { forget() }
+        if !device.show(output, state.shape.graphics) { forget() }
     }
 }
