@@ -10,7 +10,8 @@ final class Weeding: Sendable {
     /// Below this share of the disk, or this many bytes, nothing is kept for convenience.
     private static let tightShare: UInt64 = 20
     private static let tightBytes: UInt64 = 64 << 20
-    /// Documents whose versions are looked at in one hold of the catalog, and microseconds in between.
+    /// Documents whose versions are looked at, or versions that are removed, in one hold of the catalog, and
+    /// microseconds in between.
     private static let together = 128
     private static let breath: UInt32 = 200
     /// The share of the disk that earlier versions may take: a tenth.
@@ -106,6 +107,8 @@ final class Weeding: Sendable {
             state.dying.filter { now || moment >= $0.value + patience }.map(\.key)
         }
         var gained = false
+        // Removing bytes waits for the disk, however few they are: those of many items go together.
+        var gone: [VersionRow] = []
         for number in ripe {
             let item = ItemNumber(rawValue: number)
             let found = volume.state.withLock { state -> (DocumentID, Bool)? in
@@ -187,10 +190,15 @@ final class Weeding: Sendable {
                 return true
             }
             if removed {
-                remove(contentsOf: versions)
+                gone += versions
                 gained = true
             }
+            if gone.count >= Self.together {
+                remove(contentsOf: gone)
+                gone = []
+            }
         }
+        remove(contentsOf: gone)
         return gained
     }
 
