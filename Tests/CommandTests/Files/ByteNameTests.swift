@@ -42,6 +42,13 @@ struct ByteNameTests {
                 try desk.run(bytes: "versions", "--json", Self.name).bytes)
             #expect(versions["file"]?.text == Self.repaired)
             #expect(versions["fileBytes"]?.text == Self.base64(Self.name))
+            let output = Self.name + ".png"
+            for command: ByteString in ["render", "thumbnail"] {
+                let drawn = try JSONValue.read(
+                    try desk.run(bytes: command, "--json", Self.name, "-o", output).bytes)
+                #expect(drawn["output"]?.text == Self.repaired + ".png")
+                #expect(drawn["outputBytes"]?.text == Self.base64(output), "\(command)")
+            }
             let token = try desk.run(bytes: "bookmark", "create", Self.name).text.dropLast()
             let resolved = try desk.run(bytes: "bookmark", "resolve", ByteString(String(token)))
             #expect(resolved == path + "\n")

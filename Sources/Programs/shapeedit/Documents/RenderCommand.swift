@@ -77,8 +77,7 @@ struct RenderCommand: ParsableCommand {
             Console.say(
                 JSONText.object(
                     "file", at: file,
-                    [
-                        ("output", JSONText.string(output)),
+                    JSONText.path("output", output) + [
                         ("format", JSONText.string(format)), ("bytes", String(count)),
                     ]))
         }

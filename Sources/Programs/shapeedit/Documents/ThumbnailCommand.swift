@@ -48,8 +48,7 @@ struct ThumbnailCommand: ParsableCommand {
             Console.say(
                 JSONText.object(
                     "file", at: file,
-                    [
-                        ("output", JSONText.string(output)),
+                    JSONText.path("output", output) + [
                         ("kept", kept == nil ? "false" : "true"), ("bytes", String(bytes.count)),
                     ]))
         }
