@@ -137,7 +137,8 @@ final class Keeper: Sendable {
         let isHashing = weeding.sealDue(hashing, all: tight || plan.ended, ending: plan.ended)
         // A file that was removed may be made again in a moment, and is its document then; only who waits
         // for room is in a hurry.
-        var gained = weeding.purge(now: plan.room || plan.removed || plan.ended)
+        let purged = weeding.purge(now: plan.room || plan.removed || plan.ended)
+        var gained = purged.gained
         // Not for room either: a living document is no file between the two halves of a save.
         gained = weeding.purgeAbandoned(now: plan.ended) || gained
         gained = weeding.thin(tight: tight, everything: plan.everything) || gained
@@ -152,7 +153,7 @@ final class Keeper: Sendable {
         state.signal { state in
             state.rounds += 1
             // The rest of it comes with the next rounds.
-            if isHashing, !state.ended { state.hurried = true }
+            if isHashing || purged.isMore, !state.ended { state.hurried = true }
             state.gained = gained
         }
         return plan.ended

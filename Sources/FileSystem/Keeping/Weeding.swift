@@ -10,9 +10,8 @@ final class Weeding: Sendable {
     /// Below this share of the disk, or this many bytes, nothing is kept for convenience.
     private static let tightShare: UInt64 = 20
     private static let tightBytes: UInt64 = 64 << 20
-    /// Documents whose versions are looked at, or versions that are removed, in one hold of the catalog, and
-    /// microseconds in between.
-    private static let together = 128
+    /// Documents whose versions are looked at in one hold of the catalog, and microseconds in between.
+    static let together = 128
     private static let breath: UInt32 = 200
     /// The share of the disk that earlier versions may take: a tenth.
     static let versionShare: UInt64 = 10
@@ -95,111 +94,6 @@ final class Weeding: Sendable {
     func removeUnusedPacks(ending: Bool) {
         let isSettled = volume.state.withLock { $0.isSettled }
         content.removeUnusedPacks(ending: ending, isSettled: isSettled)
-    }
-
-    /// Removes items that have no name and that nobody knows any more.
-    ///
-    /// - Parameter now: without waiting for a file of the same name to take over their identity.
-    func purge(now: Bool) -> Bool {
-        let patience = UInt64(IdentityTunnel.lifetime * 1e9)
-        let moment = MonotonicClock.now
-        let ripe = volume.state.withLock { state in
-            state.dying.filter { now || moment >= $0.value + patience }.map(\.key)
-        }
-        var gained = false
-        // Removing bytes waits for the disk, however few they are: those of many items go together.
-        var gone: [VersionRow] = []
-        for number in ripe {
-            let item = ItemNumber(rawValue: number)
-            let found = volume.state.withLock { state -> (DocumentID, Bool)? in
-                state.dying[number] = nil
-                let position = state.index.find(item)
-                guard position != 0 else { return nil }
-                let record = state.index[item: position]
-                guard record.pointee.links == 0, !state.isKnown(position) else { return nil }
-                // A document that began with this item and was never published has no version. Asking
-                // for those of each of 100,000 empty files takes half a minute.
-                let mayHaveVersions =
-                    record.pointee.isRegular
-                    && (record.pointee.ordinal != 0
-                        || record.pointee.document != record.pointee.number)
-                return (DocumentID(rawValue: record.pointee.document), mayHaveVersions)
-            }
-            guard let (document, mayHaveVersions) = found else { continue }
-            var versions: [VersionRow] = []
-            var writers: [DocumentID: [ItemNumber]] = [:]
-            if mayHaveVersions {
-                let rows: [VersionRow]? = try? volume.container.query {
-                    (database) throws(Failure) in
-                    let rows = try database.versions(of: document, andOf: item)
-                    for other in Set(rows.map(\.document)) where other != document {
-                        writers[other] = try database.writers(of: other)
-                    }
-                    return rows
-                }
-                guard let rows else {
-                    // Not now: without its versions its bytes would stay for ever.
-                    volume.state.withLock { $0.dying[number] = moment }
-                    continue
-                }
-                versions = rows
-            }
-            let removed = volume.state.withLock { state -> Bool in
-                let position = state.index.find(item)
-                guard position != 0, state.index[item: position].pointee.links == 0,
-                    !state.isKnown(position),
-                    state.index[item: position].pointee.document == document.rawValue
-                else {
-                    // It may be another document by now.
-                    if position != 0 { _ = state.noteIfDead(position) }
-                    return false
-                }
-                if !now,
-                    versions.contains(where: {
-                        state.held.contains($0.node) || state.drawn.contains($0.node)
-                    })
-                {
-                    // It would stay, and nothing would lead to it any more.
-                    state.dying[number] = moment
-                    return false
-                }
-                var heirs: [Effect] = []
-                for version in versions where version.document == document && version.item != item {
-                    heirs += state.inherit(version) ?? []
-                }
-                let rows = versions.count
-                versions.removeAll { version in
-                    // A backup made by renaming the document away has its bytes from the same history;
-                    // what the backup was stays there as long as there is the document, which may
-                    // be without a name until a program that has removed it makes it again.
-                    version.document == document
-                        ? version.item != item && state.needs(version)
-                        : state.index.isHeld(version.document, by: writers[version.document] ?? [])
-                }
-                if rows > versions.count { state.abandoned[document] = moment }
-                state.accessed.remove(position)
-                state.index.removeItem(position)
-                state.makers[item] = nil
-                state.marks.remove(versions.map(\.node))
-                volume.log.append(
-                    Mutation(
-                        time: VolumeState.now(), kind: .purged, item: item,
-                        effects: [.removeItem(item)]
-                            + versions.map { .removeVersion($0.item, $0.ordinal) }
-                            + state.forgetWays(to: document) + heirs))
-                return true
-            }
-            if removed {
-                gone += versions
-                gained = true
-            }
-            if gone.count >= Self.together {
-                remove(contentsOf: gone)
-                gone = []
-            }
-        }
-        remove(contentsOf: gone)
-        return gained
     }
 
     /// Thins out the earlier versions of documents that changed; of all now and then, and when the
