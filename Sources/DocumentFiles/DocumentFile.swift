@@ -145,7 +145,7 @@ package struct DocumentFile: Sendable {
             attempt.begin(after)
             edited.historyProblem = try write(
                 after, over: before, claim, describedAs: description, successor)
-            try claim.end(name)
+            try claim.end(noted(after, over: before))
             return edited
         }
     }
@@ -203,7 +203,7 @@ package struct DocumentFile: Sendable {
             let before = try read(claim)
             if bytes == before { return nil }
             let problem = try write(bytes, over: before, claim, describedAs: description)
-            try claim.end(name)
+            try claim.end(noted(bytes, over: before))
             return problem
         }
     }
@@ -230,6 +230,12 @@ package struct DocumentFile: Sendable {
         // The document is what matters: a history that cannot be written is said, not fatal.
         let isKept = journal.record(after, over: before, describedAs: description, at: path)
         return isKept || claim.isCoordinated ? nil : Self.unkept("it cannot be undone")
+    }
+
+    private func noted(
+        _ after: [UInt8], over before: [UInt8], for former: HistorySteps? = nil
+    ) -> NotedChange {
+        NotedChange(path: path, name: name, before: before, after: after, former: former)
     }
 
     /// What follows from a history that cannot be written, and why it cannot.
@@ -353,11 +359,12 @@ package struct DocumentFile: Sendable {
         }
         let written = try put(bytes, claim, successor)
         defer { withExtendedLifetime(written) {} }
+        let former = steps
         steps.move(direction)
         if !journal.store(steps, at: path), steps.target(1) != nil {
             taken?.historyProblem = Self.unkept("it cannot be redone")
         }
-        try claim.end(name)
+        try claim.end(noted(bytes, over: now, for: former))
         return taken
     }
 

@@ -266,6 +266,25 @@ struct HistoryJournal {
         return store(steps, at: path) && areWhole
     }
 
+    /// Takes back that `bytes` became the content, which is what it was before.
+    ///
+    /// - Parameter former: what the states were then; `nil` if `bytes` are a new one.
+    func forget(_ bytes: [UInt8], for former: HistorySteps?, at path: String) {
+        guard var (steps, _) = stored(), steps.current > 0 || former != nil,
+            let digest = Self.digest(bytes), case .journal(_, digest) = steps.currentStep?.source
+        else { return }
+        if let former {
+            // Numbers are given out once.
+            let next = max(steps.nextNumber, former.nextNumber)
+            steps = former
+            steps.nextNumber = next
+        } else {
+            steps.current -= 1
+            steps.remove(at: steps.current + 1)
+        }
+        store(steps, at: path)
+    }
+
     /// Writes the list down, and moves the folder along if the document has a new inode. Says whether
     /// it could.
     @discardableResult
