@@ -43,8 +43,16 @@ extension FuseSession {
     ) throws(Errno) {
         if parent & VirtualTree.bit != 0 {
             guard let made = replayedQuery(parent, Array(name)) else { throw Errno(EROFS) }
-            // The folder of a query is followed when somebody looks it up, not before.
-            if made.isFolder { return request.answer(try virtual.entry(made.node, counted: true)) }
+            if made.isFolder {
+                // Where rmdir(2) was faster the kernel has told that it went: it must not come after that.
+                if (try? volume.savedQuery(made.name)) == nil,
+                    volume.replayer?.isGoing(query: made.name) != true
+                {
+                    throw Errno(ENOENT)
+                }
+                // It is followed when somebody looks it up, not before.
+                return request.answer(try virtual.entry(made.node, counted: true))
+            }
             return request.answer(try virtual.lookup(parent, Array(name)))
         }
         request.answer(try replayedEntry(parent, name))

@@ -1,5 +1,6 @@
 internal import Catalog
 internal import Model
+internal import PathText
 internal import SystemCalls
 
 /// Steps that wait to be repeated: bounded, in order. Pure.
@@ -130,6 +131,14 @@ struct ReplayQueue: Sendable {
 
     private func hasStep(_ isIt: (ReplayStep) -> Bool) -> Bool {
         work[next...].contains { if case .step(let step) = $0 { isIt(step) } else { false } }
+    }
+
+    /// Whether the folder of a saved query is still to be removed.
+    func removes(query name: String) -> Bool {
+        work[next...].contains { work in
+            guard case .query(let entry) = work else { return false }
+            return entry.isFolder && entry.isGone && PathKey(entry.name) == PathKey(name)
+        }
     }
 
     /// The step that is still to remove a folder at that place.

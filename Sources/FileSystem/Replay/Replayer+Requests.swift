@@ -23,6 +23,9 @@ extension Replayer {
         }
     }
 
+    /// Whether the helper is still to take the folder of a saved query away.
+    func isGoing(query name: String) -> Bool { state.withLock { $0.queue.removes(query: name) } }
+
     /// What the helper is at of what owners granted.
     var grantedStep: GrantedStep? { state.withLock { $0.granted } }
 

@@ -332,4 +332,35 @@ struct ReplayTests {
             #expect(agent.shell("ls \(queries)/texts") == "a.txt\n")
         }
     }
+
+    @Test(arguments: DataPath.mountsOfAllUsers)
+    func `a saved query that is removed at once is not told to come after it went`(
+        _ dataPath: DataPath
+    ) throws {
+        try withVolume(dataPath) { volume in
+            let agent = try volume.agent()
+            let root = volume.root.text
+            let queries = root + "/.shapeedit/queries"
+            let mounted = try Transcript(volume, queries)
+            let save = "setfattr -v type=txt \(root) -n user.shapeedit.query."
+            let forget = "setfattr \(root) -x user.shapeedit.query."
+            for number in 0..<5 {
+                agent.shell("\(save)a\(number); rmdir \(queries)/a\(number)")
+                agent.shell("\(save)b\(number); \(forget)b\(number)")
+            }
+            agent.shell("\(save)last")
+            var shown: Set<String> = []
+            let told = mounted.lines(until: "/last CREATE")
+            for line in told {
+                if line.event.hasPrefix("CREATE") { shown.insert(line.path) }
+                if line.event.hasPrefix("DELETE") { shown.remove(line.path) }
+            }
+            #expect(shown == ["last"], "\(told)")
+            // What is repeated both times comes and goes.
+            let repeated = told.filter { $0.path == "b4" && $0.event.hasSuffix(",ISDIR") }
+            #expect(repeated.map(\.event) == ["CREATE,ISDIR", "DELETE,ISDIR"], "\(told)")
+            mounted.end()
+            #expect(agent.shell("ls \(queries)") == "last\n")
+        }
+    }
 }
