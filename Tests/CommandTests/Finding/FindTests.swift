@@ -79,6 +79,13 @@ struct FindTests {
             try desk.fail(66, "find", "none")
             try desk.fail(64, "find", "/etc")
             #expect(try desk.fail(64, "find", "b.txt").contains("it is a file"))
+            let queries = desk.volume.root.text + "/.shapeedit/queries"
+            for words in [["find"], ["find", "--save", "q"], ["watch"]] {
+                let refused = try desk.shapeedit(words + [queries])
+                #expect(refused.status == 64, "\(words): \(refused)")
+                #expect(refused.errorText.contains("no documents in .shapeedit"), "\(refused)")
+            }
+            #expect(try desk.shell("ls '\(queries)'") == "")
             try desk.fail(64, "find", "--limit", "0")
             if DataPath.isPrivileged {
                 try desk.fail(77, "find", user: nobody)

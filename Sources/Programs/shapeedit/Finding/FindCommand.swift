@@ -133,6 +133,7 @@ struct FindCommand: ParsableCommand {
             if json { Console.say(saved.json) }
             return
         }
+        try place.requireDocuments(folder)
         if let save {
             let saved = SavedQuery(point, save)
             try saved.save(query)

@@ -31,6 +31,7 @@ struct WatchCommand: ParsableCommand {
 
     func run() throws {
         let place = try WatchedPlace(path)
+        try place.requireDocuments(path)
         let file = try open(in: place)
         var left = count ?? .max
         var lines = LineReader()
