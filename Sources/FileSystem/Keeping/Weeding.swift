@@ -127,10 +127,17 @@ final class Weeding: Sendable {
         let idle = volume.state.withLock { state -> [VersionRow] in
             let idle = drop.filter { version in
                 if state.needs(version) || state.marks.stays(version.node) { return false }
+                // It is told of what is the document now: what was when the version was published may be gone,
+                // after a save by renaming.
+                let holder = state.index.knownHolder(of: version.document)
+                let item =
+                    holder == 0
+                    ? version.item
+                    : ItemNumber(rawValue: state.index[item: holder].pointee.number)
                 // In one step with the look: whoever pins the version later finds it gone.
                 volume.log.append(
                     Mutation(
-                        time: now, kind: .pruned, item: version.item,
+                        time: now, kind: .pruned, item: item,
                         effects: [.removeVersion(version.item, version.ordinal)]))
                 return true
             }
