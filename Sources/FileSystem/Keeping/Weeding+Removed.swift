@@ -68,7 +68,8 @@ extension Weeding {
                 var history = RemovedHistory()
                 if item.mayHaveVersions {
                     history.versions = try database.versions(of: item.document, andOf: item.item)
-                    for other in Set(history.versions.map(\.document)) where other != item.document {
+                    for other in Set(history.versions.map(\.document)) where other != item.document
+                    {
                         history.writers[other] = try database.writers(of: other)
                     }
                 }
@@ -128,7 +129,8 @@ extension VolumeState {
             item: item, document: DocumentID(rawValue: record.pointee.document),
             mayHaveVersions: record.pointee.isRegular
                 && (record.pointee.ordinal != 0
-                    || record.pointee.document != record.pointee.number))
+                    || record.pointee.document != record.pointee.number)
+        )
     }
 
     /// Records that an item is gone; the versions that go with it, `nil` if it has to stay.
