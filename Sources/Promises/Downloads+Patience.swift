@@ -97,6 +97,7 @@ extension Downloads {
                         .timedOut, at: place?.address ?? store.address,
                         "nothing has come for \(Count.words(Int(patience.rounded(.up)), "second"))")
                 )
+                state.problem = problem.reason
                 told.append((waiters, download.nodes, problem))
                 settle(download, &state)
             }

@@ -234,6 +234,9 @@ extension Downloads {
                 if !incoming.isInBlocks { _ = try note(download, incoming, piece, 0, 0) }
             } catch {
                 if error.kind == .corrupt { damaged?.note(hash) }
+                if [.unreachable, .timedOut, .denied].contains(error.kind) {
+                    state.withLock { $0.problem = error.description }
+                }
                 if error.kind != .cancelled {
                     problem =
                         sink.local.map { ContentProblem($0, error.description) }
@@ -254,7 +257,10 @@ extension Downloads {
             let (ready, nodes, goesOn) = try state.withLock {
                 (state) throws(Errno) -> ([DownloadWaiter], Set<NodeNumber>, Bool) in
                 state.fetched += UInt64(count)
-                if count > 0 { state.cameAt = MonotonicClock.now }
+                if count > 0 {
+                    state.cameAt = MonotonicClock.now
+                    state.problem = nil
+                }
                 piece.partial += Int64(count)
                 guard let block else { return ([], [], true) }
                 piece.partial = 0

@@ -65,6 +65,8 @@ package final class Downloads: Sendable {
         var fetched: UInt64 = 0
         /// When something came last, of ``MonotonicClock``.
         var cameAt: UInt64 = 0
+        /// Why the store gave nothing when it was last asked.
+        var problem: String?
         var ended = false
     }
     /// Workers wait here for something to do, and ``stop()`` for their end.
@@ -116,6 +118,9 @@ package final class Downloads: Sendable {
 
     /// Tells how many places there are that contents come from.
     package func serve(places: Int) { state.withLock { $0.places = places } }
+
+    /// Why the store gave nothing when it was last asked; `nil` when something has come since.
+    package var problem: String? { state.withLock { $0.problem } }
 
     /// Bytes that came from the store since the start.
     package var fetchedBytes: UInt64 { state.withLock { $0.fetched } }

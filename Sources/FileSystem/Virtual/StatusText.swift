@@ -60,7 +60,7 @@ extension Volume {
                 ("fetchedPictureBytes", String(link.pictures.fetchedBytes)),
                 ("pictureUploads", String(link.pictures.uploads)),
             ]
-            if let problem = link.uploads.problem {
+            if let problem = link.uploads.problem ?? link.downloads.problem {
                 fields.append(("storeProblem", PathText.quoted(problem)))
             }
         }

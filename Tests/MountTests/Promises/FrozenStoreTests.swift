@@ -145,8 +145,15 @@ struct FrozenStoreTests {
                 try volume.run("getfattr", "-n", "user.shapeedit.error", "small").text
                     .contains("127.0.0.1"))
             #expect(try volume.state("small") == "promise")
+            // Nothing is to be uploaded, which would tell of it.
+            func isTold() throws -> Bool {
+                try #require(volume.container).command("status", "--json").text
+                    .contains("\"storeProblem\": ")
+            }
+            #expect(try isTold())
             try server.signal("CONT")
             #expect(agent.content("small") == "content")
+            #expect(try !isTold())
         }
     }
 
