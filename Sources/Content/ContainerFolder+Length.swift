@@ -11,7 +11,8 @@ extension ContainerFolder {
     package func checkLongestFile() throws(Failure) {
         guard let longest = LongestFile.bytes else { return }
         var needed = Self.leastLength
-        for file in [catalog, catalog + "-wal"] {
+        let records = (try? Directories.names(in: journal)) ?? []
+        for file in [catalog, catalog + "-wal"] + records.map({ journal + "/" + $0 }) {
             var status = stat()
             if stat(file, &status) == 0 { needed = max(needed, UInt64(status.st_size)) }
         }

@@ -28,6 +28,8 @@ package final class PackedContents: Sendable {
         var offset: Int64 = 0
         /// That is what it is now.
         var isRecorded = false
+        /// It was to be recorded, whether that could be done or not.
+        var isTried = false
 
         init(bytes: [UInt8]?, status: FileStatus) {
             self.bytes = bytes
@@ -111,14 +113,15 @@ package final class PackedContents: Sendable {
 
     /// Makes what was written survive the daemon. Nothing to do for what is not here.
     ///
-    /// - Parameter onlyFirst: not if anything of it was recorded before.
+    /// - Parameter onlyFirst: not if that was tried before.
     func record(_ node: NodeNumber, onlyFirst: Bool = false) throws(Errno) {
         try state.withLock { (state) throws(Errno) in
             guard let index = state.entries.index(forKey: node),
                 !state.entries.values[index].isRecorded,
-                !onlyFirst || state.entries.values[index].pack == nil,
+                !onlyFirst || !state.entries.values[index].isTried,
                 var bytes = state.entries.values[index].bytes.take()
             else { return }
+            state.entries.values[index].isTried = true
             // Taken out and put back: to write the header into it would copy it otherwise.
             defer { state.entries.values[index].bytes = bytes }
             let status = state.entries.values[index].status

@@ -62,6 +62,8 @@ package final class ChangeLog: @unchecked Sendable {
     package let feed: ChangeFeed
     /// The journal could not be written, or not brought to the disk: nothing more may be acknowledged.
     private let isBroken = Atomic(false)
+    /// Something was written that ``mark()`` has not noted.
+    private let isUnmarked = Atomic(false)
     /// Changes that can be read again.
     private let kept: Int
     /// The last change when the log was pruned.
@@ -134,12 +136,20 @@ package final class ChangeLog: @unchecked Sendable {
         try writer.withLock { (state) throws(Errno) in
             if state.flushed >= sequence { return }
             try write(&state)
-            if !marksLater { journal.markLast() }
+            if marksLater {
+                isUnmarked.store(true, ordering: .relaxed)
+            } else {
+                journal.markLast()
+            }
         }
     }
 
-    /// Notes what the journal got last, so that damage to it is found.
-    package func mark() { writer.withLock { _ in journal.markLast() } }
+    /// Notes what the journal got last, so that damage to it is found. Waits for nobody: whoever writes to the
+    /// journal now, or next, does it as well.
+    package func mark() {
+        guard isUnmarked.exchange(false, ordering: .relaxed) else { return }
+        writer.withLockIfFree { _ in journal.markLast() }
+    }
 
     /// Has what was appended told soon, though whoever appended it does not wait for the journal:
     /// those who follow are woken, and flush before they look. So they are told nothing that the

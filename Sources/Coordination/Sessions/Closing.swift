@@ -89,6 +89,11 @@ package struct Closing {
         return until
     }
 
+    /// Keeps what is to be run when the session ends, or when it is taken.
+    package mutating func hold(_ retry: @escaping @Sendable () -> Void) {
+        waiting.append(Waiting(since: .max, until: .max, retry: retry))
+    }
+
     /// All that waits.
     package mutating func takeParked() -> [@Sendable () -> Void] {
         defer { waiting = [] }

@@ -145,13 +145,6 @@ package final class WriteSession: @unchecked Sendable {
         writers[process] = left > 0 ? left : nil
     }
 
-    /// Threads that were killed on their way do not come any more. Nobody who looks for what others have
-    /// written is to be told of the version before because of them.
-    package func forgetKilled() {
-        if expected.isEmpty { return }
-        expected = expected.filter { !Processes.isEnding($0.key) }
-    }
-
     /// Those that write, or are about to.
     package var processes: Set<Int32> {
         Set(writers.keys).union(expected.values.lazy.map(\.process))

@@ -27,32 +27,42 @@ extension Weeding {
             if !now, MonotonicClock.now > moment + Self.patience { return (gained, true) }
             let part = ripe.suffix(Self.together)
             ripe.removeLast(part.count)
-            let removed = volume.state.withLock { state in part.compactMap { state.take($0) } }
+            var (removed, adoptions) = volume.state.withLock { state in
+                (part.compactMap { state.take($0) }, state.adoptions)
+            }
             guard let histories = histories(of: removed) else {
                 // Not now: without its versions its bytes would stay for ever.
                 volume.state.withLock { state in
                     for item in removed { state.dying[item.item.rawValue] = moment }
                 }
-                continue
+                // The catalog is waited for long each time, and nobody ends a mount for ever.
+                return (gained, false)
             }
             var gone: [VersionRow] = []
-            var seen = Seen()
+            var later: [ItemNumber] = []
+            var changed = Changed()
             for (item, history) in zip(removed, histories) {
-                // What went before it may have changed what the catalog tells of it.
-                guard seen.isApart(item, history) else {
-                    volume.state.withLock { $0.dying[item.item.rawValue] = moment }
-                    ripe.append(item.item)
-                    continue
+                let isApart = volume.state.withLock { state -> Bool in
+                    // What was asked for must still be so: versions may have joined another document since.
+                    guard changed.isApart(item, history), state.adoptions == adoptions else {
+                        state.dying[item.item.rawValue] = moment
+                        return false
+                    }
+                    if let outcome = state.purge(item, history, now: now, at: moment) {
+                        changed.note(item, outcome)
+                        adoptions = state.adoptions
+                        gone += outcome.versions
+                        gained = true
+                    }
+                    return true
                 }
-                let outcome = volume.state.withLock { state in
-                    state.purge(item, history, now: now, at: moment)
-                }
-                guard let outcome else { continue }
-                seen.isChanged = seen.isChanged || outcome.hasHeirs
-                gone += outcome.versions
-                gained = true
+                if !isApart { later.append(item.item) }
             }
             remove(contentsOf: gone)
+            // While somebody makes versions join documents all the time there is no end to it.
+            if later.count == removed.count, !later.isEmpty { return (gained, true) }
+            // Among others the next time.
+            ripe = later + ripe
         }
         return (gained, false)
     }
@@ -95,23 +105,29 @@ private struct RemovedHistory {
     var writers: [DocumentID: [ItemNumber]] = [:]
 }
 
-/// What those that went had to do with.
-private struct Seen {
+/// What goes with an item.
+private struct Purged {
+    var versions: [VersionRow] = []
+    /// Where versions of its document went that somebody has still, and whose those are.
+    var heirs: [(item: ItemNumber, document: DocumentID)] = []
+}
+
+/// Whose versions are not what they were when the catalog was asked.
+private struct Changed {
     private var items: Set<ItemNumber> = []
     private var documents: Set<DocumentID> = []
-    /// Versions became another document's.
-    var isChanged = false
 
-    /// Whether nothing of it was touched so far; counts it as touched then.
-    mutating func isApart(_ item: RemovedItem, _ history: RemovedHistory) -> Bool {
-        if isChanged { return false }
-        let items = Set(history.versions.map(\.item) + [item.item])
-        let documents = Set(history.versions.map(\.document) + [item.document])
-        guard self.items.isDisjoint(with: items), self.documents.isDisjoint(with: documents)
-        else { return false }
-        self.items.formUnion(items)
-        self.documents.formUnion(documents)
-        return true
+    func isApart(_ item: RemovedItem, _ history: RemovedHistory) -> Bool {
+        !items.contains(item.item) && !documents.contains(item.document)
+            && history.versions.allSatisfy {
+                !items.contains($0.item) && !documents.contains($0.document)
+            }
+    }
+
+    mutating func note(_ item: RemovedItem, _ purged: Purged) {
+        items.formUnion([item.item] + purged.versions.map(\.item) + purged.heirs.map(\.item))
+        documents.formUnion(
+            [item.document] + purged.versions.map(\.document) + purged.heirs.map(\.document))
     }
 }
 
@@ -136,7 +152,7 @@ extension VolumeState {
     /// Records that an item is gone; the versions that go with it, `nil` if it has to stay.
     fileprivate func purge(
         _ removed: RemovedItem, _ history: RemovedHistory, now: Bool, at moment: UInt64
-    ) -> (versions: [VersionRow], hasHeirs: Bool)? {
+    ) -> Purged? {
         let (item, document) = (removed.item, removed.document)
         var versions = history.versions
         let position = index.find(item)
@@ -153,8 +169,13 @@ extension VolumeState {
             return nil
         }
         var heirs: [Effect] = []
+        var purged = Purged()
         for version in versions where version.document == document && version.item != item {
-            heirs += inherit(version) ?? []
+            guard let effects = inherit(version) else { continue }
+            heirs += effects
+            let heir = index.holder(of: version.node)
+            purged.heirs.append(
+                (version.item, DocumentID(rawValue: index[item: heir].pointee.document)))
         }
         let rows = versions.count
         versions.removeAll { version in
@@ -176,6 +197,7 @@ extension VolumeState {
                 effects: [.removeItem(item)]
                     + versions.map { .removeVersion($0.item, $0.ordinal) }
                     + forgetWays(to: document) + heirs))
-        return (versions, !heirs.isEmpty)
+        purged.versions = versions
+        return purged
     }
 }

@@ -23,11 +23,11 @@ extension Volume {
         guard handle.writes else { return reply() }
         let session = try session(node, handle)
         let isByOpener = Self.isLeft(handle, by: thread)
+        forgetKilled(session)
         let (isStaged, isWrittenDirectly) = state.withLock { _ in
             session.closing.noteFlushed(
                 handle.rawValue, of: handle.process, byOpener: isByOpener,
                 at: MonotonicClock.now)
-            session.forgetKilled()
             return (session.isStaged && !session.isDraft, session.isWrittenDirectly)
         }
         // A draft is not kept: its writer has not said yet that it is whole.
@@ -188,15 +188,17 @@ extension Volume {
     func finish(_ session: WriteSession, _ item: ItemNumber) {
         var isPublished = false
         var isStagedForNothing = false
+        forgetKilled(session)
         let parked = state.withLock { state -> [@Sendable () -> Void] in
             let position = state.index.find(item)
             guard position != 0, state.sessions[position] === session else { return [] }
-            session.forgetKilled()
             // Somebody who opened before the last close was over is on the way, or there already: to
             // them this is still the document that is being written. Nobody waits for the end.
             if session.handles > 0 || !session.expected.isEmpty {
                 session.delays = 0
-                return session.isClosing ? [] : session.closing.takeParked()
+                // Who waits for what has no version yet is shown a copy of it in time.
+                let isAwaited = session.isClosing || session.replaces || session.isShowing
+                return isAwaited ? [] : session.closing.takeParked()
             }
             if session.mayBeMapped, session.isStaged, content.isWritten(session.node) {
                 putOff(session, item)

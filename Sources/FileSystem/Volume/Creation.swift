@@ -249,6 +249,7 @@ extension VolumeState {
     /// The versions that an item wrote join a document's history.
     func adoptVersions(of item: ItemNumber, _ document: DocumentID) -> [Effect] {
         marks.adopt(item, document)
+        adoptions += 1
         let position = index.find(item)
         if sealing > 0, position != 0 {
             adopted[item] = (document, index[item: position].pointee.ordinal)

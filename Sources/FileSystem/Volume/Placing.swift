@@ -43,9 +43,7 @@ extension Volume {
     /// Publishes a copy of a file that was put in its place and not closed in the time that whoever looks for
     /// it waits, then answers all who do. If more was written since there is no copy: it is not whole before
     /// the close.
-    ///
-    /// - Parameter impatient: answers those who have waited long enough.
-    func showPlaced(_ session: WriteSession, _ impatient: [@Sendable () -> Void]) {
+    func showPlaced(_ session: WriteSession) {
         if let placed = state.withLock({ _ in session.placed }) {
             _ = publishCopy(of: session, ifStill: placed)
         }
@@ -54,6 +52,6 @@ extension Volume {
             session.replaces = false
             return session.closing.takeParked()
         }
-        for retry in impatient + parked { retry() }
+        for retry in parked { retry() }
     }
 }

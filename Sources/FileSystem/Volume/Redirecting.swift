@@ -132,8 +132,28 @@ extension Volume {
         }
     }
 
+    /// Threads that were killed on their way to a session do not come any more: nobody who looks for what others
+    /// have written is to be told of the version before because of them.
+    ///
+    /// Not under the volume's lock: to look at a thread that ends may be to end its mappings, and to wait until
+    /// what they wrote is here.
+    func forgetKilled(_ session: WriteSession) {
+        let expected = state.withLock { _ in session.expected }
+        let killed = expected.filter { Processes.isEnding($0.key) }
+        if killed.isEmpty { return }
+        state.withLock { _ in
+            for (thread, wait) in killed where session.expected[thread]?.until == wait.until {
+                session.expected[thread] = nil
+            }
+        }
+    }
+
     /// Ends the waiting of sessions for processes that did not come back in time, or never will.
     private func sweepExpectations() {
+        let expecting = state.withLock { state in
+            state.expecting.compactMap { state.sessions[state.index.find($0)] }
+        }
+        for session in expecting { forgetKilled(session) }
         let now = MonotonicClock.now
         let late = state.withLock { state -> [(WriteSession, ItemNumber)] in
             state.isSweepPlanned = false
@@ -144,7 +164,6 @@ extension Volume {
                     continue
                 }
                 session.expected = session.expected.filter { $0.value.until > now }
-                session.forgetKilled()
                 if session.expected.isEmpty {
                     state.expecting.remove(item)
                     late.append((session, item))

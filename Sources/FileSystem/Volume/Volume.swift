@@ -287,13 +287,14 @@ package final class Volume: @unchecked Sendable {
             }
             session.replaces = session.placed != nil
             session.isShowing = session.replaces
-            return (impatient, session.replaces ? session : nil)
+            if !session.isShowing { return (impatient, nil) }
+            // The end of the session may come before that of the copy.
+            for retry in impatient { session.closing.hold(retry) }
+            return ([], session)
         }
-        guard let shown else {
-            for retry in impatient { retry() }
-            return
-        }
+        for retry in impatient { retry() }
+        guard let shown else { return }
         // Copying takes time; the scheduler has none.
-        Threads.start("show placed") { [self] in showPlaced(shown, impatient) }
+        Threads.start("show placed") { [self] in showPlaced(shown) }
     }
 }

@@ -134,6 +134,8 @@ final class VolumeState {
     var abandoned: [DocumentID: UInt64] = [:]
     /// What documents were by their last names, of those that lost them and that the kernel knows.
     var lastTypes: [ItemNumber: PictureType] = [:]
+    /// How often versions became another document's in this mount.
+    var adoptions: UInt64 = 0
     /// How often anything was renamed in this mount.
     var renames: UInt64 = 0
     /// Nodes by which the kernel may know another owner or group than the item has.

@@ -32,6 +32,13 @@ public final class Lock<State>: @unchecked Sendable {
         defer { pthread_mutex_unlock(mutex) }
         return try body(&state)
     }
+
+    /// Runs `body` alone with the state, if nobody else has it at the moment.
+    package func withLockIfFree(_ body: (inout State) -> Void) {
+        guard pthread_mutex_trylock(mutex) == 0 else { return }
+        defer { pthread_mutex_unlock(mutex) }
+        body(&state)
+    }
 }
 
 /// A lock with a condition to wait for; the same rules as ``Lock``.

@@ -29,7 +29,8 @@ import Testing
         // waits for that does another size end the picture.
         usleep(500_000)
         terminal.resize(columns: 100, rows: 30)
-        usleep(500_000)
+        // For as long as nobody reads it cannot go on: only how soon a busy machine tells it counts.
+        usleep(2_000_000)
         #expect(terminal.shows("sphere"))
         terminal.type("q")
         #expect(terminal.end() == 0)

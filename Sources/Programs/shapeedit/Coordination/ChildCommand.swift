@@ -17,7 +17,7 @@ enum ChildCommand {
         defer { posix_spawnattr_destroy(&attributes) }
         var normal = sigset_t()
         sigemptyset(&normal)
-        for number in [SIGINT, SIGQUIT, SIGTERM, SIGHUP] { sigaddset(&normal, number) }
+        for number in [SIGINT, SIGQUIT, SIGTERM, SIGHUP, SIGXFSZ] { sigaddset(&normal, number) }
         posix_spawnattr_setsigdefault(&attributes, &normal)
         posix_spawnattr_setflags(&attributes, Int16(POSIX_SPAWN_SETSIGDEF))
         // A terminal's keys are for the command, which this waits for; other signals are passed on.
