@@ -1,3 +1,5 @@
+internal import DocumentKit
+internal import Glibc
 internal import Model
 internal import SystemCalls
 
@@ -15,13 +17,29 @@ struct NotedChange {
     /// What the history was before a step in it; `nil` where the change is a state of its own.
     let former: HistorySteps?
 
+    /// How long the end of the failed session is waited for, in milliseconds: until the kernel has told of it
+    /// this process reads what could not be saved.
+    private static let patience: UInt64 = 1_000
+
     /// Has the history forget the change, unless it was made all the same or others were faster. What cannot
     /// be had is left: it costs a step that leads nowhere new.
     func takeBack() {
-        guard let claim = try? FileClaim(path, named: name, isReader: true), claim.isCoordinated,
-            (try? WholeFile.read(claim.file)) == before
-        else { return }
-        HistoryJournal(of: claim.file, isCoordinated: true).forget(after, for: former, at: path)
+        let deadline = MonotonicClock.after(milliseconds: Self.patience)
+        while (try? isTakenBack()) == false, MonotonicClock.now < deadline { usleep(10_000) }
+    }
+
+    /// Whether that is done, or not to be done; `false` if it is to be tried again.
+    private func isTakenBack() throws(Errno) -> Bool {
+        // Not for writing: that would go on with the failed session, and could publish what it has.
+        var file = try OwnedDescriptor.open(path, O_RDONLY)
+        guard try PlainLock.take(&file, writes: true) else { return false }
+        guard PlainLock.isStill(path, file.number) else { return true }
+        let found = try? WholeFile.read(file)
+        if found == after { return false }
+        if found == before {
+            HistoryJournal(of: file, isCoordinated: true).forget(after, for: former, at: path)
+        }
+        return true
     }
 }
 
