@@ -1,4 +1,5 @@
 import Documents
+import PathText
 
 /// Compares what documents hold besides the keys that have a meaning here.
 enum UnknownKeys {
@@ -51,8 +52,8 @@ enum UnknownKeys {
         guard unknown.count > listedRemarks else { return told }
         let rest = unknown.count - listedRemarks
         return told + [
-            path("...") + ": "
-                + (rest == 1 ? "1 more unknown key is kept" : "\(rest) more unknown keys are kept")
+            path("...") + ": \(Count.words(rest, "more unknown key")) "
+                + (rest == 1 ? "is kept" : "are kept")
         ]
     }
 }

@@ -107,9 +107,9 @@ private struct RemovedHistory {
 
 /// What goes with an item.
 private struct Purged {
-    var versions: [VersionRow] = []
-    /// Where versions of its document went that somebody has still, and whose those are.
-    var heirs: [(item: ItemNumber, document: DocumentID)] = []
+    var versions: [VersionRow]
+    /// What makes versions of its document that somebody has still another one's.
+    var heirs: [Effect]
 }
 
 /// Whose versions are not what they were when the catalog was asked.
@@ -125,9 +125,12 @@ private struct Changed {
     }
 
     mutating func note(_ item: RemovedItem, _ purged: Purged) {
-        items.formUnion([item.item] + purged.versions.map(\.item) + purged.heirs.map(\.item))
-        documents.formUnion(
-            [item.document] + purged.versions.map(\.document) + purged.heirs.map(\.document))
+        items.formUnion([item.item] + purged.versions.map(\.item))
+        documents.formUnion([item.document] + purged.versions.map(\.document))
+        for case .adoptVersions(let item, let document) in purged.heirs {
+            items.insert(item)
+            documents.insert(document)
+        }
     }
 }
 
@@ -169,13 +172,8 @@ extension VolumeState {
             return nil
         }
         var heirs: [Effect] = []
-        var purged = Purged()
         for version in versions where version.document == document && version.item != item {
-            guard let effects = inherit(version) else { continue }
-            heirs += effects
-            let heir = index.holder(of: version.node)
-            purged.heirs.append(
-                (version.item, DocumentID(rawValue: index[item: heir].pointee.document)))
+            heirs += inherit(version) ?? []
         }
         let rows = versions.count
         versions.removeAll { version in
@@ -197,7 +195,6 @@ extension VolumeState {
                 effects: [.removeItem(item)]
                     + versions.map { .removeVersion($0.item, $0.ordinal) }
                     + forgetWays(to: document) + heirs))
-        purged.versions = versions
-        return purged
+        return Purged(versions: versions, heirs: heirs)
     }
 }

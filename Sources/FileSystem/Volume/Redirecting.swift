@@ -139,6 +139,8 @@ extension Volume {
     /// what they wrote is here.
     func forgetKilled(_ session: WriteSession) {
         let expected = state.withLock { _ in session.expected }
+        // With each close, mostly for nothing.
+        if expected.isEmpty { return }
         let killed = expected.filter { Processes.isEnding($0.key) }
         if killed.isEmpty { return }
         state.withLock { _ in

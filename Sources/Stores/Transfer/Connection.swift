@@ -12,7 +12,8 @@ final class Connection: @unchecked Sendable {
     let easy: UnsafeMutableRawPointer
     let multi: UnsafeMutableRawPointer
     private let errorText: UnsafeMutablePointer<CChar>
-    /// How often it has connected so far.
+    /// How often a handle may have connected that is used again.
+    private static let mostConnects = 4
     private var connects = 0
 
     init(_ trust: TrustedAuthorities) {
@@ -50,15 +51,15 @@ final class Connection: @unchecked Sendable {
         errorText.deallocate()
     }
 
-    /// Counts what the last transfer connected; `true` when the handle is to be used no more.
+    /// Counts how often the last transfer connected.
+    func noteTransfer() { connects += curlshim_get_long(easy, CURLINFO_NUM_CONNECTS) }
+
+    /// The handle is to be used no more.
     ///
     /// Where a server closes a kept connection in the moment of the next request, curl connects anew, but
     /// only five times in the life of a handle: it never forgets that it did, and takes the sixth for a
     /// server that does not answer.
-    func isWorn() -> Bool {
-        connects += curlshim_get_long(easy, CURLINFO_NUM_CONNECTS)
-        return connects >= 5
-    }
+    var isWorn: Bool { connects > Self.mostConnects }
 
     /// curl's own words for the last failure.
     func reason(_ code: CURLcode) -> String {

@@ -53,7 +53,8 @@ final class HTTPClient: Sendable {
         let connection = try connection()
         // Runs last: the handle is at rest by then.
         defer {
-            if !connection.isWorn() {
+            connection.noteTransfer()
+            if !connection.isWorn {
                 idle.withLock { if $0.count < Self.idleLimit { $0.append(connection) } }
             }
         }

@@ -23,11 +23,7 @@ struct UnboundedDiskTests {
     @Test func `a disk of more room than can be ends no mount`() throws {
         let container = try Container()
         defer { container.remove() }
-        let library = "\(container.base)/unbounded.so"
-        let line = "printf '%s' \"$0\" | cc -shared -fPIC -x c - -o '\(library)' -ldl"
-        let compiled = try run(["sh", "-c", line, Self.source])
-        try #require(compiled.status == 0, "\(compiled)")
-        container.additionalEnvironment["LD_PRELOAD"] = library
+        try container.preload(Self.source)
         try container.mount()
         let agent = try Agent(in: container.mountPoint)
         defer { agent.end() }

@@ -32,6 +32,24 @@ struct PlacedFileTests {
     /// Short enough to be kept without a file of its own, and not.
     private static let sizes = [5, 200_000]
 
+    /// Has one program put a file of each size in its place; `body` gets another one, too.
+    private func withPlaced(
+        _ dataPath: DataPath, _ way: Way,
+        _ body: (Agent, _ other: Agent, Descriptor, _ name: ByteString, _ bytes: ByteString) throws
+            -> Void
+    ) throws {
+        try withVolume(dataPath) { volume in
+            let (agent, other) = (try volume.agent(), try volume.agent())
+            for size in Self.sizes {
+                agent.store("old", "old")
+                let bytes = ByteString(repeating: 120, count: size)
+                let (file, name) = way.place(bytes, by: agent)
+                try body(agent, other, file, name, bytes)
+                other.unlink(name)
+            }
+        }
+    }
+
     @Test(arguments: DataPath.mountsOfAllUsers, Way.allCases)
     func `a crash before the close keeps what was written of a file when it got its place`(
         _ dataPath: DataPath, _ way: Way
@@ -56,22 +74,16 @@ struct PlacedFileTests {
     func `who looks for a file that is not closed sees what it had when it got its place`(
         _ dataPath: DataPath, _ way: Way
     ) throws {
-        try withVolume(dataPath) { volume in
-            let (agent, other) = (try volume.agent(), try volume.agent())
-            for size in Self.sizes {
-                agent.store("old", "old")
-                let bytes = ByteString(repeating: 120, count: size)
-                let (file, name) = way.place(bytes, by: agent)
-                #expect(other.content(name) == bytes, "\(size)")
-                #expect(other.status(name).size == size)
-                // What comes now is whole at the close.
-                agent.write(file, "more")
-                #expect(other.content(name) == bytes, "\(size)")
-                #expect(agent.status(file).size == size + 4)
-                agent.close(file)
-                #expect(other.content(name) == bytes + ByteString("more"), "\(size)")
-                other.unlink(name)
-            }
+        try withPlaced(dataPath, way) { agent, other, file, name, bytes in
+            let size = bytes.bytes.count
+            #expect(other.content(name) == bytes, "\(size)")
+            #expect(other.status(name).size == size)
+            // What comes now is whole at the close.
+            agent.write(file, "more")
+            #expect(other.content(name) == bytes, "\(size)")
+            #expect(agent.status(file).size == size + 4)
+            agent.close(file)
+            #expect(other.content(name) == bytes + ByteString("more"), "\(size)")
         }
     }
 
@@ -80,19 +92,13 @@ struct PlacedFileTests {
     func `who looks for a file whose close does not end sees what it had when it got its place`(
         _ dataPath: DataPath, _ way: Way
     ) throws {
-        try withVolume(dataPath) { volume in
-            let (agent, other) = (try volume.agent(), try volume.agent())
-            for size in Self.sizes {
-                agent.store("old", "old")
-                let bytes = ByteString(repeating: 120, count: size)
-                let (file, name) = way.place(bytes, by: agent)
-                let second = agent.duplicate(file)
-                agent.close(file)
-                #expect(other.content(name) == bytes, "\(size)")
-                agent.close(second)
-                #expect(other.content(name) == bytes, "\(size)")
-                other.unlink(name)
-            }
+        try withPlaced(dataPath, way) { agent, other, file, name, bytes in
+            let size = bytes.bytes.count
+            let second = agent.duplicate(file)
+            agent.close(file)
+            #expect(other.content(name) == bytes, "\(size)")
+            agent.close(second)
+            #expect(other.content(name) == bytes, "\(size)")
         }
     }
 

@@ -1,5 +1,4 @@
 import Glibc
-import Probing
 import TestSupport
 import Testing
 
@@ -25,11 +24,8 @@ struct RemovedTogetherTests {
     @Test func `a mount whose documents were all removed does not end one by one`() throws {
         let container = try Container()
         defer { container.remove() }
-        let (library, syncs) = ("\(container.base)/counting.so", "\(container.base)/syncs")
-        let line = "printf '%s' \"$0\" | cc -shared -fPIC -x c - -o '\(library)'"
-        let compiled = try run(["sh", "-c", line, Self.source])
-        try #require(compiled.status == 0, "\(compiled)")
-        container.additionalEnvironment["LD_PRELOAD"] = library
+        let syncs = "\(container.base)/syncs"
+        try container.preload(Self.source)
         container.additionalEnvironment["COUNTED_SYNCS"] = syncs
         func count() -> Int {
             var status = stat()
