@@ -28,11 +28,6 @@ struct DesktopThumbnailTests {
         return found
     }
 
-    private func entries(_ desk: PictureDesk) throws -> [String] {
-        let folder = "\(desk.container.base)/home/cache/thumbnails"
-        return try run(["find", folder, "-type", "f"]).text.split(separator: "\n").map(String.init)
-    }
-
     @Test(arguments: DataPath.mounts)
     func `entries follow publish, rename and removal`(_ dataPath: DataPath) throws {
         try #require(isInstalled("gio"))
@@ -42,7 +37,7 @@ struct DesktopThumbnailTests {
             agent.store("folder/a.slide", PictureDesk.slide(1))
             desk.settle("folder/a.slide")
             let first = try #require(try settled(desk, "folder/a.slide", has: true))
-            #expect(try waitUntil { try entries(desk).count == 4 })
+            #expect(try waitUntil { try desk.entries().count == 4 })
             let before = try PictureDesk.read(first)
             // A new version, a second later as times go: the entry is rewritten.
             sleep(1)
@@ -55,7 +50,7 @@ struct DesktopThumbnailTests {
             #expect(try settled(desk, "folder/b c.slide", has: true) != nil)
             agent.rename("folder", "other")
             #expect(try settled(desk, "other/b c.slide", has: true) != nil)
-            #expect(try waitUntil { try entries(desk).count == 4 })
+            #expect(try waitUntil { try desk.entries().count == 4 })
             // Saved by rename.
             agent.store("other/.goutputstream-AB12CD", PictureDesk.slide(3))
             agent.rename("other/.goutputstream-AB12CD", "other/b c.slide")
@@ -65,7 +60,7 @@ struct DesktopThumbnailTests {
                 modified: .at(seconds: 1_000_000, nanoseconds: 5))
             #expect(try settled(desk, "other/b c.slide", has: true) != nil)
             agent.unlink("other/b c.slide")
-            #expect(try waitUntil { try entries(desk).isEmpty })
+            #expect(try waitUntil { try desk.entries().isEmpty })
         }
     }
 
@@ -73,13 +68,13 @@ struct DesktopThumbnailTests {
     private func fill(
         _ desk: PictureDesk, _ folder: String, count: Int = 24, from first: Int = 0
     ) throws {
-        let known = try entries(desk).count
+        let known = try desk.entries().count
         desk.agent.makeDirectory(ByteString(folder))
         for number in 0..<count {
             desk.agent.store(
                 ByteString("\(folder)/\(number).slide"), PictureDesk.slide(first + number))
         }
-        #expect(try waitUntil { try entries(desk).count == known + 4 * count })
+        #expect(try waitUntil { try desk.entries().count == known + 4 * count })
     }
 
     /// Whether GIO sees the document's picture, and not that of another one.
@@ -101,14 +96,14 @@ struct DesktopThumbnailTests {
             for name in ["three/0.slide", "three/23.slide"] {
                 #expect(try waitUntil { try isRight(desk, name) })
             }
-            #expect(try waitUntil { try entries(desk).count == 4 * 24 })
+            #expect(try waitUntil { try desk.entries().count == 4 * 24 })
             desk.agent.rename("three", "four")
             desk.agent.rename("four", "three")
             desk.agent.rename("three/7.slide", "three/seven.slide")
             for name in ["three/0.slide", "three/seven.slide", "three/23.slide"] {
                 #expect(try waitUntil { try isRight(desk, name) })
             }
-            #expect(try waitUntil { try entries(desk).count == 4 * 24 })
+            #expect(try waitUntil { try desk.entries().count == 4 * 24 })
         }
     }
 
@@ -129,7 +124,7 @@ struct DesktopThumbnailTests {
                 for name in names {
                     #expect(try waitUntil { try isRight(desk, "\(folder)/\(name)") })
                 }
-                #expect(try waitUntil { try entries(desk).count == 16 * (number + 1) })
+                #expect(try waitUntil { try desk.entries().count == 16 * (number + 1) })
             }
             let documents = ["one", "two"].flatMap { folder in names.map { "\(folder)/\($0)" } }
             for name in documents { #expect(try waitUntil { try isRight(desk, name) }) }
@@ -142,7 +137,7 @@ struct DesktopThumbnailTests {
             for name in documents { #expect(try waitUntil { try isRight(desk, name) }) }
             agent.rename("one/0.slide", "two/0.slide", flags: exchange)
             for name in documents { #expect(try waitUntil { try isRight(desk, name) }) }
-            #expect(try waitUntil { try entries(desk).count == 4 * documents.count })
+            #expect(try waitUntil { try desk.entries().count == 4 * documents.count })
         }
     }
 
@@ -163,11 +158,11 @@ struct DesktopThumbnailTests {
                     agent.rename(name, ByteString("other/\(number).slide"))
                 }
             }
-            #expect(try waitUntil { try entries(desk).count == 4 * (24 + 12) })
+            #expect(try waitUntil { try desk.entries().count == 4 * (24 + 12) })
             agent.rename("busier", "busy")
             agent.rename("other", "another")
             for number in 0..<12 { agent.unlink(ByteString("another/\(2 * number + 1).slide")) }
-            #expect(try waitUntil { try entries(desk).count == 4 * 24 })
+            #expect(try waitUntil { try desk.entries().count == 4 * 24 })
         }
     }
 
@@ -179,7 +174,7 @@ struct DesktopThumbnailTests {
             agent.makeDirectory("one")
             agent.store("one/x.data", "data")
             agent.store("a.slide", PictureDesk.slide(1))
-            #expect(try waitUntil { try entries(desk).count == 4 })
+            #expect(try waitUntil { try desk.entries().count == 4 })
             func place(_ name: String) throws -> String {
                 let address = "file://\(desk.container.mountPoint)/\(name)"
                 let sum = try run(["sh", "-c", "printf %s \"$1\" | md5sum", "sh", address]).text
@@ -189,7 +184,7 @@ struct DesktopThumbnailTests {
             agent.rename("one", "two")
             agent.rename("two", "three")
             #expect(try waitUntil { try access(place("three/x.data"), F_OK) == 0 })
-            #expect(try waitUntil { try entries(desk).count == 5 })
+            #expect(try waitUntil { try desk.entries().count == 5 })
         }
     }
 
@@ -208,7 +203,7 @@ struct DesktopThumbnailTests {
             }
             agent.rename("busier", "busy")
             try desk.remount { () throws in
-                #expect(try waitUntil { try entries(desk).count == 4 * 8 })
+                #expect(try waitUntil { try desk.entries().count == 4 * 8 })
             }
             _ = try run(["ls", "\(desk.container.mountPoint)/busy"])
             #expect(try waitUntil { try isRight(desk, "busy/7.slide") })
@@ -221,11 +216,11 @@ struct DesktopThumbnailTests {
             let agent = desk.agent
             agent.store("a.slide", PictureDesk.slide(1))
             desk.settle("a.slide")
-            #expect(try waitUntil { try entries(desk).count == 4 })
+            #expect(try waitUntil { try desk.entries().count == 4 })
             agent.changeMode("a.slide", 0)
-            #expect(try waitUntil { try entries(desk).isEmpty })
+            #expect(try waitUntil { try desk.entries().isEmpty })
             agent.changeMode("a.slide", 0o600)
-            #expect(try waitUntil { try entries(desk).count == 4 })
+            #expect(try waitUntil { try desk.entries().count == 4 })
         }
     }
 
@@ -244,12 +239,12 @@ struct DesktopThumbnailTests {
             }
             agent.rename("folder", "other")
             #expect(try settled(desk, "other/b.slide", has: true) != nil)
-            #expect(try waitUntil { try entries(desk).count == 8 })
+            #expect(try waitUntil { try desk.entries().count == 8 })
             agent.unlink("a.slide")
-            #expect(try waitUntil { try entries(desk).count == 4 })
+            #expect(try waitUntil { try desk.entries().count == 4 })
             #expect(try settled(desk, "other/b.slide", has: true) != nil)
             agent.unlink("other/b.slide")
-            #expect(try waitUntil { try entries(desk).isEmpty })
+            #expect(try waitUntil { try desk.entries().isEmpty })
         }
     }
 
@@ -282,7 +277,7 @@ struct DesktopThumbnailTests {
             try desk.mount()
             let listed = try run(["ls", "\(desk.container.mountPoint)/folder"])
             #expect(listed.text.split(separator: "\n").count == 8)
-            #expect(try entries(desk).count == 8 * 4)
+            #expect(try desk.entries().count == 8 * 4)
         }
     }
 
@@ -331,7 +326,7 @@ struct DesktopThumbnailTests {
             agent.rename("a.slide", "b.slide")
             agent.unlink("b.slide")
             agent.end()
-            #expect(try entries(desk).isEmpty)
+            #expect(try desk.entries().isEmpty)
         }
     }
 }

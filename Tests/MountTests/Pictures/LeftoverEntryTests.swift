@@ -6,21 +6,13 @@ import Testing
 /// Entries of the desktop's cache that earlier mounts have left.
 @Suite(.oneAtATime, .enabled(if: !DataPath.isPlain, "needs a mount"))
 struct LeftoverEntryTests {
-    private func cache(_ desk: PictureDesk) -> String {
-        "\(desk.container.base)/home/cache/thumbnails"
-    }
-
-    private func entries(_ desk: PictureDesk) throws -> [String] {
-        try run(["find", cache(desk), "-type", "f"]).text.split(separator: "\n").map(String.init)
-    }
-
     /// Stores slides and waits for their entries.
     private func fill(_ desk: PictureDesk, _ names: [String]) throws {
         for (number, name) in names.enumerated() {
             desk.agent.store(ByteString(name), PictureDesk.slide(number))
             desk.settle(name)
         }
-        try #require(try waitUntil { try entries(desk).count == 4 * names.count })
+        try #require(try waitUntil { try desk.entries().count == 4 * names.count })
     }
 
     @Test func `where a container was mounted before its documents have no entries any more`()
@@ -36,13 +28,13 @@ struct LeftoverEntryTests {
                 "mount", desk.container.name, other, "-o", "no_passthrough")
             #expect(mounted.status == 0, "\(mounted)")
             defer { MountTable.detach(other) }
-            #expect(try waitUntil { try entries(desk).isEmpty })
+            #expect(try waitUntil { try desk.entries().isEmpty })
             unlink("\(other)/a.slide")
             _ = try run(["ls", other])
-            #expect(try waitUntil { try entries(desk).count == 4 })
+            #expect(try waitUntil { try desk.entries().count == 4 })
             #expect(try desk.container.command("unmount", other).status == 0)
             try desk.mount()
-            #expect(try waitUntil { try entries(desk).isEmpty })
+            #expect(try waitUntil { try desk.entries().isEmpty })
         }
     }
 
@@ -59,9 +51,9 @@ struct LeftoverEntryTests {
             #expect(mounted.status == 0, "\(mounted)")
             unlink("\(point)/a.slide")
             #expect(try desk.container.command("unmount", point).status == 0)
-            #expect(try entries(desk).count == 8)
+            #expect(try desk.entries().count == 8)
             try desk.mount()
-            #expect(try waitUntil { try entries(desk).count == 4 })
+            #expect(try waitUntil { try desk.entries().count == 4 })
         }
     }
 
@@ -74,10 +66,10 @@ struct LeftoverEntryTests {
             try other.mount()
             try PictureDesk.write(
                 PictureDesk.slide(2).bytes, to: "\(other.mountPoint)/b.slide")
-            #expect(try waitUntil { try entries(desk).count == 8 })
+            #expect(try waitUntil { try desk.entries().count == 8 })
             try other.unmount()
             #expect(try other.command("container", "delete", "--force", "other").status == 0)
-            #expect(try entries(desk).count == 4)
+            #expect(try desk.entries().count == 4)
         }
     }
 
@@ -92,20 +84,20 @@ struct LeftoverEntryTests {
             // Large ones of others, without anything in them.
             let digits = String(repeating: "e", count: 30)
             for number in 10..<74 {
-                let path = "\(cache(desk))/normal/\(digits)\(number).png"
+                let path = "\(desk.cache)/normal/\(digits)\(number).png"
                 try PictureDesk.write([], to: path)
                 try #require(truncate(path, 4 << 20) == 0)
             }
             let (left, written) = (
-                "\(cache(desk))/large/\(digits)00.png.\(daemon)-7",
-                "\(cache(desk))/large/\(digits)00.png.\(getpid())-7"
+                "\(desk.cache)/large/\(digits)00.png.\(daemon)-7",
+                "\(desk.cache)/large/\(digits)00.png.\(getpid())-7"
             )
             try PictureDesk.write([1], to: left)
             try PictureDesk.write([1], to: written)
             try desk.mount()
             #expect(waitUntil { access(left, F_OK) != 0 })
             #expect(access(written, F_OK) == 0)
-            #expect(try entries(desk).count == 4 + 64 + 1)
+            #expect(try desk.entries().count == 4 + 64)
             let told = try PictureDesk.read("/proc/\(desk.container.daemon ?? 0)/io")
             let bytes = String(decoding: told, as: UTF8.self).split(separator: "\n").first
                 .flatMap { Int($0.drop { !$0.isNumber }) }

@@ -6,14 +6,6 @@ import Testing
 /// Entries of the desktop's cache that are in the way, gone, or named after another path.
 @Suite(.oneAtATime, .enabled(if: !DataPath.isPlain, "needs a mount"))
 struct LostEntryTests {
-    private func cache(_ desk: PictureDesk) -> String {
-        "\(desk.container.base)/home/cache/thumbnails"
-    }
-
-    private func entries(_ desk: PictureDesk) throws -> [String] {
-        try run(["find", cache(desk), "-type", "f"]).text.split(separator: "\n").map(String.init)
-    }
-
     private func isSeen(_ desk: PictureDesk, _ path: String) throws -> Bool {
         let result = try run(
             ["gio", "info", "-a", "thumbnail::*", path], environment: desk.container.environment)
@@ -30,17 +22,17 @@ struct LostEntryTests {
                 desk.settle(name)
             }
             _ = try run(["ls", "\(desk.container.mountPoint)/folder", desk.container.mountPoint])
-            #expect(try waitUntil { try entries(desk).count == 8 })
+            #expect(try waitUntil { try desk.entries().count == 8 })
             for _ in 0..<2 {
                 // What another removal has brought back may still be on its way.
                 usleep(500_000)
-                _ = try run(["sh", "-c", "cd '\(cache(desk))/..' && rm -rf away && \(removal)"])
-                #expect(try entries(desk).isEmpty)
+                _ = try run(["sh", "-c", "cd '\(desk.cache)/..' && rm -rf away && \(removal)"])
+                #expect(try desk.entries().isEmpty)
                 _ = try run(["ls", "\(desk.container.mountPoint)/folder"])
-                #expect(try waitUntil { try entries(desk).count == 4 })
+                #expect(try waitUntil { try desk.entries().count == 4 })
                 #expect(try isSeen(desk, "\(desk.container.mountPoint)/folder/a.slide"))
                 _ = try run(["ls", desk.container.mountPoint])
-                #expect(try waitUntil { try entries(desk).count == 8 })
+                #expect(try waitUntil { try desk.entries().count == 8 })
             }
         }
     }
@@ -59,15 +51,15 @@ struct LostEntryTests {
             }
             for name in names { desk.settle(name) }
             desk.agent.end()
-            try desk.remount { _ = try run(["rm", "-rf", cache(desk)]) }
+            try desk.remount { _ = try run(["rm", "-rf", desk.cache]) }
             for name in [names[19], names[0]] {
                 #expect(try isSeen(desk, "\(desk.container.mountPoint)/\(name)"))
             }
             // Of all sizes, the largest when it is drawn.
-            #expect(try waitUntil { try entries(desk).count == 8 })
+            #expect(try waitUntil { try desk.entries().count == 8 })
             // A listing that begins meanwhile sees to the others.
             _ = try run(["ls", "\(desk.container.mountPoint)/folder"])
-            #expect(try waitUntil { try entries(desk).count == 80 })
+            #expect(try waitUntil { try desk.entries().count == 80 })
         }
     }
 
@@ -82,7 +74,7 @@ struct LostEntryTests {
             }
             desk.settle("folder/\(count).slide")
             desk.agent.end()
-            try desk.remount { _ = try run(["rm", "-rf", cache(desk)]) }
+            try desk.remount { _ = try run(["rm", "-rf", desk.cache]) }
             let folder = "\(desk.container.mountPoint)/folder"
             // Names only: who asks for more looks the document up.
             _ = try run(["ls", "-f", folder])
@@ -95,7 +87,7 @@ struct LostEntryTests {
             #expect(isSoon)
             #expect(
                 try waitUntil {
-                    let found = try run(["find", "\(cache(desk))/large", "-name", "*.png"]).text
+                    let found = try run(["find", "\(desk.cache)/large", "-name", "*.png"]).text
                     return found.split(separator: "\n").count == count
                 })
         }
@@ -113,11 +105,11 @@ struct LostEntryTests {
             for name in ["folder/\(count).slide", "other/a.slide"] { desk.settle(name) }
             let mount = desk.container.mountPoint
             _ = try run(["ls", "\(mount)/folder", "\(mount)/other"])
-            #expect(try waitUntil { try entries(desk).count == 4 * (count + 1) })
-            let before = Set(try entries(desk))
+            #expect(try waitUntil { try desk.entries().count == 4 * (count + 1) })
+            let before = Set(try desk.entries())
             desk.agent.rename("folder", "moved")
             // Once the first have gone; the last are there until the others were seen to.
-            #expect(try waitUntil { try !before.isSubset(of: entries(desk)) })
+            #expect(try waitUntil { try !before.isSubset(of: desk.entries()) })
             // Who waits in vain waits for 100 ms. One that does not is enough, while entries are still moved.
             var isQuick = false
             var isUnderWay = true
@@ -125,7 +117,7 @@ struct LostEntryTests {
                 let start = ContinuousClock.now
                 closedir(try #require(opendir("\(mount)/other")))
                 let took = ContinuousClock.now - start
-                isUnderWay = try before.intersection(entries(desk)).count > 4
+                isUnderWay = try before.intersection(desk.entries()).count > 4
                 isQuick = isUnderWay && took < .milliseconds(90)
             }
             #expect(isQuick)
@@ -139,24 +131,24 @@ struct LostEntryTests {
                 desk.settle(name)
             }
             let areWritten = try waitUntil {
-                let found = try entries(desk)
+                let found = try desk.entries()
                 // None is half written: of that a copy would be kept below.
                 return found.count == 8 && found.allSatisfy { $0.hasSuffix(".png") }
             }
             #expect(areWritten)
             // As if the daemon had died before it came to the entries.
-            let kept = "cd '\(cache(desk))/..' && cp -a"
+            let kept = "cd '\(desk.cache)/..' && cp -a"
             _ = try run(["sh", "-c", "\(kept) thumbnails before"])
             desk.agent.unlink("a.slide")
             desk.agent.end()
             try desk.container.killDaemon()
             _ = try run(["sh", "-c", "\(kept) before/. thumbnails/"])
             // Not ours, and stays.
-            _ = try run(["touch", "\(cache(desk))/normal/\(String(repeating: "f", count: 32)).png"])
-            let before = try entries(desk)
+            _ = try run(["touch", "\(desk.cache)/normal/\(String(repeating: "f", count: 32)).png"])
+            let before = try desk.entries()
             #expect(before.count == 9, "\(before)")
             try desk.mount()
-            #expect(try waitUntil { try entries(desk).count == 5 })
+            #expect(try waitUntil { try desk.entries().count == 5 })
         }
     }
 
@@ -170,12 +162,12 @@ struct LostEntryTests {
             desk.agent.store("folder/a.slide", PictureDesk.slide(1))
             desk.settle("folder/a.slide")
             desk.agent.rename("folder", "other")
-            #expect(try waitUntil { try entries(desk).count == 8 })
+            #expect(try waitUntil { try desk.entries().count == 8 })
             for path in [desk.container.mountPoint, "\(link)/mount"] {
                 #expect(try waitUntil { try isSeen(desk, "\(path)/other/a.slide") })
             }
             desk.agent.unlink("other/a.slide")
-            #expect(try waitUntil { try entries(desk).isEmpty })
+            #expect(try waitUntil { try desk.entries().isEmpty })
         }
     }
 
@@ -188,11 +180,11 @@ struct LostEntryTests {
                 desk.agent.store(ByteString(name), PictureDesk.slide(1))
                 desk.settle(name)
             }
-            #expect(try waitUntil { try entries(desk).count == 8 })
+            #expect(try waitUntil { try desk.entries().count == 8 })
             desk.agent.changeMode("outer", 0o600)
-            #expect(try waitUntil { try entries(desk).count == 4 })
+            #expect(try waitUntil { try desk.entries().count == 4 })
             desk.agent.changeMode("outer", 0o700)
-            #expect(try waitUntil { try entries(desk).count == 8 })
+            #expect(try waitUntil { try desk.entries().count == 8 })
         }
     }
 }

@@ -129,6 +129,16 @@ final class PictureDesk {
         }
     }
 
+    /// The thumbnail cache of the desktop.
+    var cache: String { "\(container.base)/home/cache/thumbnails" }
+
+    /// Paths of the entries in it, without those that are being written: an entry has its name when it is whole.
+    /// A listing may show one under both names.
+    func entries() throws -> Set<String> {
+        let found = try run(["find", cache, "-type", "f", "-name", "*.png"])
+        return Set(found.text.split(separator: "\n").map(String.init))
+    }
+
     /// A number of `status.json`.
     func count(_ field: String) -> Int {
         let text = agent.content(".shapeedit/status.json").text

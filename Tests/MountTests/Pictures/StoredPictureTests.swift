@@ -43,11 +43,6 @@ struct StoredPictureTests {
         return found.text.contains("thumbnail::is-valid: TRUE")
     }
 
-    private func entries(_ desk: PictureDesk) throws -> Int {
-        let folder = "\(desk.container.base)/home/cache/thumbnails"
-        return try run(["find", folder, "-type", "f"]).text.split(separator: "\n").count
-    }
-
     private func count(_ agent: Agent, _ field: String) -> Int {
         let text = agent.content(".shapeedit/status.json").text
         guard let place = text.firstRange(of: "\"\(field)\": ") else { return -1 }
@@ -103,11 +98,11 @@ struct StoredPictureTests {
             agent.shell("rm own/other.slide; ln -s ../2.slide own/later.slide")
             try #expect(waitUntil { try hasPicture("own/later.slide") })
             #expect(count(agent, "fetchedBytes") == 0)
-            try #expect(waitUntil { try entries(desk) == 4 * (3 + 6) })
+            try #expect(waitUntil { try desk.entries().count == 4 * (3 + 6) })
             agent.unlink("1.slide")
-            try #expect(waitUntil { try entries(desk) == 4 * (2 + 3) })
+            try #expect(waitUntil { try desk.entries().count == 4 * (2 + 3) })
             agent.shell("rmdir .shapeedit/queries/all")
-            try #expect(waitUntil { try entries(desk) == 4 * (2 + 1) })
+            try #expect(waitUntil { try desk.entries().count == 4 * (2 + 1) })
         }
     }
 
@@ -125,17 +120,17 @@ struct StoredPictureTests {
                     try #expect(waitUntil { try isSeen(desk, "\(folder)/\(name)") }, "\(name)")
                 }
             }
-            try #expect(waitUntil { try entries(desk) == 4 * 3 * 3 })
+            try #expect(waitUntil { try desk.entries().count == 4 * 3 * 3 })
             agent.shell("mv folder/0.slide folder/deep/new.slide; rm folder/1.slide")
             for folder in ["link", "other/far", "folder"] {
                 try #expect(waitUntil { try isSeen(desk, "\(folder)/deep/new.slide") })
             }
-            try #expect(waitUntil { try entries(desk) == 4 * 2 * 3 })
+            try #expect(waitUntil { try desk.entries().count == 4 * 2 * 3 })
             agent.shell("rm other/far")
-            try #expect(waitUntil { try entries(desk) == 4 * 2 * 2 })
+            try #expect(waitUntil { try desk.entries().count == 4 * 2 * 2 })
             agent.shell("mv folder moved")
             agent.shell("ls moved moved/deep")
-            try #expect(waitUntil { try entries(desk) == 4 * 2 })
+            try #expect(waitUntil { try desk.entries().count == 4 * 2 })
             #expect(count(agent, "fetchedBytes") == 0)
         }
     }
