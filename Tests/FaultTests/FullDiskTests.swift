@@ -126,6 +126,42 @@ struct FullDiskTests {
         #expect(agent.content("a").bytes.allSatisfy { $0 == UInt8(ascii: "x") })
     }
 
+    /// It took a copy of the content: databases could not even be read.
+    @Test(arguments: DataPath.mounts)
+    func `opening for writing needs no room, the first write does`(_ dataPath: DataPath) throws {
+        let disk = try SmallDisk(mebibytes: 64)
+        let container = try Container(dataHome: disk.mountPoint)
+        defer {
+            container.remove()
+            disk.remove()
+        }
+        try container.mount(options: dataPath == .noPassthrough ? ["no_passthrough"] : [])
+        let agent = try Agent(in: container.mountPoint)
+        defer { agent.end() }
+        let names: [ByteString] = ["a", "b"]
+        let contents = names.map { name in
+            ByteString(String(repeating: name.text, count: name == "a" ? 4_000 : 200_000))
+        }
+        for (name, content) in zip(names, contents) { agent.store(name, content) }
+        for round in 0..<3 {
+            let line = "for size in 64k 4k 512; do dd if=/dev/zero of=f\(round)$size bs=$size; done"
+            _ = try run(["sh", "-c", line], directory: disk.mountPoint)
+        }
+        for (name, content) in zip(names, contents) {
+            let file = agent.open(name, O_RDWR)
+            #expect(agent.read(file, count: content.count) == content, "\(name)")
+            _ = agent.write(file, content, offset: content.count, fails: ENOSPC)
+            agent.close(file, fails: 0, ENOSPC)
+            #expect(agent.content(name) == content, "\(name)")
+        }
+        _ = try run(["sh", "-c", "rm f*"], directory: disk.mountPoint)
+        let line = "echo ! >> a && echo ! >> b"
+        try waitUntil {
+            try run(["sh", "-c", line], directory: container.mountPoint).status == 0
+        }
+        for name in names { #expect(agent.content(name).text.hasSuffix("!\n"), "\(name)") }
+    }
+
     @Test(.enabled(if: isInstalled("sqlite3"), "needs sqlite3"))
     func `check repairs with the reserve, and says where even that is gone`() throws {
         let (disk, container) = try smallContainer()

@@ -23,7 +23,7 @@ extension Volume {
                 isEmptied = true
                 state.withLock { clearPrivileges($0, session, by: user) }
             } else if missing(session.base) == nil {
-                try stage(session)
+                try stageAhead(session)
             }
             names = try read { (state) throws(Errno) in
                 state.leadingNames(of: try state.position(node))

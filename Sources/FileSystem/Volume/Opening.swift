@@ -195,7 +195,7 @@ extension Volume {
                     isEmptied = true
                     state.withLock { clearPrivileges($0, session, by: caller.user) }
                 } else if session.base.size <= Self.eagerCopy, missing(session.base) == nil {
-                    try stage(session)
+                    try stageAhead(session)
                 }
                 return try grant(node, session, flags, process)
             } catch {

@@ -8,15 +8,26 @@ internal import SystemCalls
 /// Write sessions while they are open.
 extension Volume {
     /// Makes the staging file, with the base's bytes, if it is not there yet.
-    func stage(_ session: WriteSession) throws(Errno) {
+    ///
+    /// - Parameter makesRoom: on a full disk earlier versions go for it.
+    func stage(_ session: WriteSession, makesRoom: Bool = true) throws(Errno) {
         try session.staging.withLock { (staging) throws(Errno) in
             if staging.made { return }
             if !beginPacked(session, size: session.base.size) {
-                _ = try makeRoom { () throws(Errno) in try copyBase(session, size: .max) }
+                let copy = { () throws(Errno) in _ = try self.copyBase(session, size: .max) }
+                try makesRoom ? makeRoom(copy) : copy()
                 markUnwritten(session)
             }
             staging.made = true
             try staged(session, touched: false)
+        }
+    }
+
+    /// The same before anything is written. On a full disk the first write makes room or fails, not the open:
+    /// who only reads needs none.
+    func stageAhead(_ session: WriteSession) throws(Errno) {
+        do throws(Errno) { try stage(session, makesRoom: false) } catch {
+            guard error.code == ENOSPC || error.code == EDQUOT else { throw error }
         }
     }
 
