@@ -60,9 +60,10 @@ package final class FuseSession: @unchecked Sendable {
     }
 
     private func mount(_ options: Options) throws(Failure) {
-        let words =
-            ["shapeedit", "-o", "fsname=shapeedit,subtype=shapeedit,default_permissions"]
-            + options.fuse.flatMap { ["-o", $0] }
+        let own =
+            ["fsname=shapeedit", "subtype=shapeedit"]
+            + (options.needsPermissions ? ["default_permissions"] : [])
+        let words = ["shapeedit"] + (own + options.fuse).flatMap { ["-o", $0] }
         var pointers: [UnsafeMutablePointer<CChar>?] = words.map { strdup($0) }
         defer { for pointer in pointers { free(pointer) } }
         var operations = granted == nil ? Self.operations() : Self.replayingAppOperations()

@@ -329,6 +329,11 @@ extension FuseSession {
                 try session.tellAttributes(request, number)
             }
         }
+        table.access = { request, number, mask in
+            handle(request) { (session, request) throws(Errno) in
+                try session.tellAccess(request, number, mask)
+            }
+        }
         table.setattr = { request, number, attributes, valid, info in
             handle(request) { (session, request) throws(Errno) in
                 guard let attributes else { throw Errno(EINVAL) }

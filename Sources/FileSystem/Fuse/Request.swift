@@ -83,9 +83,6 @@ func name(_ pointer: UnsafePointer<CChar>) -> UnsafeRawBufferPointer {
 extension FuseSession {
     /// Answers with the attributes of a node as they are.
     func tellAttributes(_ request: Request, _ number: UInt64) throws(Errno) {
-        request.answer(
-            attributes: number & VirtualTree.bit != 0
-                ? try virtual.attributes(number)
-                : try volume.attributes(NodeNumber(rawValue: number), for: request.caller))
+        request.answer(attributes: try attributes(number, for: request.caller))
     }
 }

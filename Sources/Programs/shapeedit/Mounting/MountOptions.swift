@@ -27,7 +27,6 @@ struct MountOptions {
     private static let ignored: Set<String> = [
         "defaults", "rw", "auto", "noauto", "exec", "async", "user", "nouser", "users", "nousers",
         "owner", "noowner", "group", "nogroup", "_netdev", "nofail", "symfollow", "silent", "loud",
-        "default_permissions",
         // Access times are kept as relatime has it, whatever is asked for, unless by noatime.
         "atime", "relatime", "norelatime", "strictatime", "nostrictatime", "lazytime", "nolazytime",
         "diratime", "nodiratime",
@@ -43,7 +42,7 @@ struct MountOptions {
     /// What libfuse and the kernel understand.
     private static let known: Set<String> = [
         "allow_other", "allow_root", "auto_unmount", "ro", "nosuid", "nodev", "noexec", "noatime",
-        "sync", "dirsync", "debug",
+        "sync", "dirsync", "debug", "default_permissions",
     ]
     private static let knownValues = [
         "fsname=", "context=", "fscontext=", "defcontext=", "rootcontext=",
