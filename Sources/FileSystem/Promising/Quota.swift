@@ -1,4 +1,6 @@
 internal import Model
+internal import PathText
+internal import SystemCalls
 
 /// How much the local contents of a container with a store may take.
 package struct Quota: Sendable {
@@ -21,6 +23,11 @@ struct QuotaState {
     var localBytes: UInt64 = 0
     /// Bytes too many that could not be let go; 0 if there are none.
     var excess: UInt64 = 0
+    /// Why they could not, for people; `nil` if there are none.
+    private(set) var problem: String?
+    /// Since when there have been such bytes without a break, of ``MonotonicClock``.
+    private var begun: UInt64 = 0
+    private var isTold = false
     /// Something was taken or became free to go since it was looked last.
     var isDue = true
     /// When items were opened last in this mount: access times are not written that often.
@@ -35,5 +42,40 @@ struct QuotaState {
         last = max(time, last.successor)
         if opened.count >= Self.mostOpened { opened.removeAll(keepingCapacity: true) }
         opened[item] = last
+    }
+
+    mutating func note(_ excess: Excess?) {
+        self.excess = excess?.bytes ?? 0
+        if problem == nil { begun = MonotonicClock.now }
+        problem = excess?.description
+        if problem == nil { isTold = false }
+    }
+
+    /// What is to be told in the log now: each trouble once, and none that is soon over, as contents on their
+    /// way to the store are.
+    mutating func takeLine() -> String? {
+        guard let problem, !isTold, MonotonicClock.now - begun > Self.patience else { return nil }
+        isTold = true
+        return problem
+    }
+
+    /// In nanoseconds.
+    private static let patience: UInt64 = 10_000_000_000
+}
+
+/// What is here beyond the quota and cannot go.
+struct Excess: CustomStringConvertible {
+    var bytes: UInt64
+    /// Whether it is the disk that has too little room.
+    var isOfDisk: Bool
+    /// Bytes of what has to stay, and why.
+    var reasons: [(bytes: UInt64, why: String)]
+
+    var description: String {
+        let size = Count.size(bytes)
+        let whole = size + (isOfDisk ? " less free than to be kept free" : " more than the quota")
+        let parts = reasons.filter { $0.bytes > 0 }.map { "\(Count.size($0.bytes)) \($0.why)" }
+        return whole + ", and what is here cannot go: "
+            + (parts.isEmpty ? "there is nothing" : parts.joined(separator: ", "))
     }
 }

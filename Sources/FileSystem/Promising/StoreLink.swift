@@ -13,16 +13,18 @@ final class StoreLink: Sendable {
     let uploads: Uploads
     let pictures: StoredPictures
     let cleaning: StoreCleaning
+    let logger: Logger
 
     init(
         address: String, downloads: Downloads, uploads: Uploads, pictures: StoredPictures,
-        cleaning: StoreCleaning
+        cleaning: StoreCleaning, logger: Logger
     ) {
         self.address = address
         self.downloads = downloads
         self.uploads = uploads
         self.pictures = pictures
         self.cleaning = cleaning
+        self.logger = logger
     }
 
     /// Queues current versions that have been sealed.

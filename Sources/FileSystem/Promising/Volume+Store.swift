@@ -54,7 +54,7 @@ extension Volume {
         ) { [weak self] hashes in self?.needed(hashes) }
         link = StoreLink(
             address: store.address, downloads: downloads, uploads: uploads,
-            pictures: StoredPictures(store), cleaning: cleaning)
+            pictures: StoredPictures(store), cleaning: cleaning, logger: logger)
     }
 
     /// Says why nothing goes to the store for a while.

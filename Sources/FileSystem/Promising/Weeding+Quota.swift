@@ -86,6 +86,7 @@ extension Weeding {
     func keepQuota() {
         let quota = volume.quota
         guard quota.isLimited, volume.link != nil else { return }
+        defer { tellOfExcess() }
         let isDue = volume.state.withLock { state in
             defer { state.quota.isDue = false }
             return state.quota.isDue
@@ -96,6 +97,7 @@ extension Weeding {
         let lacking = quota.free.map { $0 > free ? $0 - free : 0 } ?? 0
         guard isDue || lacking > 0 else { return }
         var (total, candidates, parts) = count()
+        let unsent = total - candidates.reduce(0) { $0 + Self.counted($1.size) }
         total += parts.reduce(0) { $0 + $1.bytes }
         var excess = max(lacking, quota.bytes.map { total > $0 ? total - $0 : 0 } ?? 0)
         while excess > 0, let part = parts.popLast() {
@@ -120,9 +122,28 @@ extension Weeding {
                 excess -= min(excess, gone)
             }
         }
+        var found: Excess?
+        if excess > 0 {
+            let pinned = candidates.reduce(0) {
+                $0 + (volume.pin(of: $1.node) == .keep ? Self.counted($1.size) : 0)
+            }
+            let open = total - min(total, unsent + pinned)
+            found = Excess(
+                bytes: excess, isOfDisk: quota.bytes.map { total <= $0 } ?? true,
+                reasons: [
+                    (pinned, "pinned"), (open, "open"), (unsent, "not in the store yet"),
+                ])
+        }
         volume.state.withLock { state in
             state.quota.localBytes = total
-            state.quota.excess = excess
+            state.quota.note(found)
+        }
+    }
+
+    /// Tells the log of what has been too much for a while.
+    private func tellOfExcess() {
+        if let line = volume.state.withLock({ $0.quota.takeLine() }) {
+            volume.link?.logger.warning("\(line)")
         }
     }
 

@@ -22,7 +22,8 @@ extension Volume {
             (
                 items: state.index.count, sessions: state.sessions.count,
                 // Counted until the queue for the store has them, which is looked at later.
-                unsealed: state.unsealed.count + state.sealing, dying: state.dying.count
+                unsealed: state.unsealed.count + state.sealing, dying: state.dying.count,
+                excess: state.quota.problem
             )
         }
         let space = try? content.space()
@@ -62,6 +63,9 @@ extension Volume {
             ]
             if let problem = link.uploads.problem ?? link.downloads.problem {
                 fields.append(("storeProblem", PathText.quoted(problem)))
+            }
+            if let problem = facts.excess {
+                fields.append(("quotaProblem", PathText.quoted(problem)))
             }
         }
         if let control = state.withLock({ $0.control }) {

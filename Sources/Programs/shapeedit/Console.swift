@@ -78,18 +78,4 @@ enum Console {
             }
         }
     }
-
-    /// A number of bytes for people.
-    static func size(_ bytes: UInt64) -> String {
-        let units = ["bytes", "KiB", "MiB", "GiB", "TiB"]
-        var value = Double(bytes)
-        var unit = 0
-        while value >= 1024, unit < units.count - 1 {
-            value /= 1024
-            unit += 1
-        }
-        if unit == 0 { return Count.words(bytes, "byte") }
-        let tenths = Int((value * 10).rounded())
-        return "\(tenths / 10).\(tenths % 10) \(units[unit])"
-    }
 }

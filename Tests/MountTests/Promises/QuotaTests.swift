@@ -133,6 +133,66 @@ struct QuotaTests {
         }
     }
 
+    @Test func `what cannot go though it is too much is told, with why, until it can`() throws {
+        try withVolume(.passthrough, store: "folder", options: ["quota=1M"]) { volume in
+            let container = try #require(volume.container)
+            let agent = try volume.agent()
+            func problem() throws -> String? {
+                let text = try container.command("status", "--json").text
+                return text.split(separator: "\n").first { $0.contains("\"quotaProblem\": ") }
+                    .map(String.init)
+            }
+            agent.shell("for i in 1 2; do head -c 1048576 /dev/urandom > f$i; done")
+            try volume.shapeedit("pin", "@f1", "@f2")
+            try volume.settle()
+            try wait("pins are named") {
+                try problem()?.contains("cannot go: 2.0 MiB pinned\"") == true
+            }
+            let line =
+                "quota: 1.0 MiB more than the quota, and what is here cannot go: 2.0 MiB pinned\n"
+            #expect(try container.command("status").text.contains(line))
+            // One more that nobody can let go of, and one that is nowhere else.
+            let file = agent.open("f1", O_RDONLY)
+            try volume.shapeedit("unpin", "@f1")
+            let store = container.storeFolder
+            #expect(rename(store, store + ".away") == 0)
+            agent.shell("head -c 1572864 /dev/urandom > f3; sync f3")
+            try wait("all reasons are named") {
+                try problem()?.contains(
+                    "cannot go: 1.0 MiB pinned, 1.0 MiB open, 1.5 MiB not in the store yet")
+                    == true
+            }
+            #expect(rename(store + ".away", store) == 0)
+            agent.close(file)
+            try volume.shapeedit("unpin", "@f2")
+            try wait("nothing is told when the quota is kept") { try problem() == nil }
+        }
+    }
+
+    @Test func `the log has what cannot go, once`() throws {
+        try withVolume(.passthrough, store: "folder") { volume in
+            let container = try #require(volume.container)
+            let agent = try volume.agent()
+            agent.shell("head -c 2097152 /dev/urandom > doc")
+            try volume.settle()
+            try volume.shapeedit("pin", "@doc")
+            volume.endAgents()
+            try container.unmount()
+            let daemon = try RunningProgram(
+                [
+                    BuiltPrograms.shapeedit(), "mount", "--foreground", "-o", "quota=1M",
+                    container.name, "mount",
+                ].map { Array($0.utf8) },
+                directory: container.base, environment: container.environment)
+            // It is told after ten seconds, and looked at each second.
+            sleep(16)
+            _ = try container.command("unmount", container.mountPoint)
+            let ended = daemon.wait(seconds: 60)
+            #expect(ended.errorText.split(separator: "more than the quota").count == 2, "\(ended)")
+            try container.mount()
+        }
+    }
+
     @Test func `room is kept free on the disk`() throws {
         // More than there is: everything goes that may.
         try withVolume(.passthrough, store: "folder", options: ["keep_free=900T"]) { volume in

@@ -94,7 +94,7 @@ struct ContainerCommand: ParsableCommand {
                         + "\"store\": \(store.map(PathText.quoted) ?? "null"), "
                         + "\"mountPoint\": \(point.map(PathText.quoted) ?? "null")}")
             } else {
-                Console.say("\(name): \(path), \(Console.size(bytes)) on the disk")
+                Console.say("\(name): \(path), \(Count.size(bytes)) on the disk")
                 if let store { Console.say("its store: \(store)") }
                 Console.say(line: point.map { "mounted at \($0)" } ?? "not mounted")
             }

@@ -46,7 +46,7 @@ struct StatusCommand: ParsableCommand {
                 Console.say(line: "\(point): \(reason)")
                 continue
             }
-            let free = Self.field("freeBytes", of: text).flatMap { UInt64($0) }.map(Console.size)
+            let free = Self.field("freeBytes", of: text).flatMap { UInt64($0) }.map(Count.size)
             let path =
                 Self.field("passthrough", of: text) == "true" ? "kernel passthrough" : "page cache"
             let items = Self.field("items", of: text).flatMap { Int($0) }
@@ -63,10 +63,13 @@ struct StatusCommand: ParsableCommand {
                 Console.say(
                     "  store \(store): \(number("uploads")) to upload, "
                         + "\(number("downloads")) downloading, "
-                        + "\(Console.size(number("fetchedBytes"))) fetched")
+                        + "\(Count.size(number("fetchedBytes"))) fetched")
             }
             if let problem = Self.field("storeProblem", of: text) {
                 Console.say("  store problem: \(problem)")
+            }
+            if let problem = Self.field("quotaProblem", of: text) {
+                Console.say("  quota: \(problem)")
             }
             for field in ["pictureProblem", "foreignPictureProblem"] {
                 if let problem = Self.field(field, of: text) {

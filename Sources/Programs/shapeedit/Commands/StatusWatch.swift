@@ -99,7 +99,7 @@ struct StatusWatch {
                     ("doneBytes", String(transfer.received)),
                     ("percent", String(transfer.percent)),
                 ],
-            "\(file): \(transfer.percent)% of \(Console.size(UInt64(transfer.size)))")
+            "\(file): \(transfer.percent)% of \(Count.size(UInt64(transfer.size)))")
     }
 
     /// A document that came before does not come any more: it is here, or something is wrong.

@@ -1,4 +1,5 @@
 import Glibc
+import PathText
 import SystemCalls
 
 /// How far a command is, on standard error: a line that changes on a terminal, whose frame is told of it
@@ -121,7 +122,7 @@ struct TransferProgress {
                 (things, String(count)), ("done", String(done)), ("bytes", String(bytes)),
                 ("doneBytes", String(come)), ("percent", String(percent)),
             ],
-            "\(percent)% of \(Console.size(UInt64(bytes))), \(done) of \(count) \(things)",
+            "\(percent)% of \(Count.size(UInt64(bytes))), \(done) of \(count) \(things)",
             percent: percent)
     }
 

@@ -1,6 +1,7 @@
 import DocumentFiles
 import Glibc
 import Model
+import PathText
 
 /// What the commands about versions say of one.
 enum VersionReport {
@@ -26,7 +27,7 @@ enum VersionReport {
         let gap = String(repeating: " ", count: max(nameWidth - version.name.count, 0))
         var text =
             "\(version.isCurrent ? "*" : " ") \(version.name)\(gap)  "
-            + "\(HistoryReport.time(version.modified))  \(Console.size(UInt64(version.size)))"
+            + "\(HistoryReport.time(version.modified))  \(Count.size(UInt64(version.size)))"
         if let author = version.author { text += "  \(userName(author))" }
         if version.isPinned { text += "  pinned" }
         if version.isConflict { text += "  conflict" }
