@@ -62,13 +62,13 @@ package final class S3Tree: SourceTree {
                     try visit(SourceEntry(.folder, path: path))
                 }
                 folders = parts
-                guard let size = entry.size, size >= 0 else { continue }
+                let size = entry.size ?? -1
                 if name.isEmpty {
                     // A directory cannot show what is in such a key itself.
                     if size > 0 { passedOver.note(entry.key) }
                     continue
                 }
-                if size > SourceEntry.largest {
+                guard (0...SourceEntry.largest).contains(size) else {
                     passedOver.note(entry.key)
                     continue
                 }

@@ -126,6 +126,19 @@ import Testing
         #expect(try paths(server, without: passedOver) == bytes("k0"))
     }
 
+    @Test(arguments: ["", "<Size></Size>", "<Size>-1</Size>", "<Size>1e3</Size>"])
+    func `what has no size is passed over, and counted`(_ size: String) throws {
+        let server = try HostileServer { connection in
+            let body =
+                "<ListBucketResult><Contents><Key>f/</Key>\(size)</Contents>" + Self.contents("k")
+                + "<Contents><Key>l</Key><ETag>\"1\"</ETag>\(size)</Contents></ListBucketResult>"
+            connection.answer("200 OK", [], Array(body.utf8))
+        }
+        var passedOver = PassedOver()
+        passedOver.note("l")
+        #expect(try paths(server, without: passedOver) == bytes("f/", "k"))
+    }
+
     @Test func `names that are equal but for the form of a letter are two`() throws {
         let server = try Self.server(["e\u{301}/b", "\u{e9}/a", "x/\u{301}y"])
         #expect(
