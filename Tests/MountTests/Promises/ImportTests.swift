@@ -301,6 +301,16 @@ struct ImportTests {
         }
     }
 
+    @Test(arguments: ["https://me:secret@host/x", "S3://bucket", "file:///tmp", "webdav://host"])
+    func `an address of another kind is told which there are`(_ source: String) throws {
+        try withVolume(.passthrough) { volume in
+            let told = try volume.shapeedit("import", "--promise", source, "@in", fails: EX_USAGE)
+            #expect(told.errorText.contains("begins with folder:, s3://, dav:// or davs://"))
+            #expect(!told.errorText.contains("secret"))
+            _ = try volume.agent().status("in", fails: ENOENT)
+        }
+    }
+
     @Test func `a source with a line break in its name is refreshed as others are`() throws {
         try withSource(.passthrough) { volume, agent, source in
             agent.shell("cp -r \(source) \"$(printf '\(source)-a\\nb')\"")

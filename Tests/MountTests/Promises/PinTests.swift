@@ -47,6 +47,23 @@ struct PinTests {
         }
     }
 
+    @Test func `what is below a file, or has no name, is told as what is not there`() throws {
+        try withVolume(.passthrough, store: "folder") { volume in
+            let source = "\(try #require(volume.container).base)/source"
+            try volume.agent().shell("echo a > doc; mkdir \(source); echo b > \(source)/b")
+            try volume.shapeedit("import", "--promise", source, "@in")
+            for words in ["evict", "materialize", "cancel", "pin", "unpin"] {
+                for path in ["@doc/below", ""] {
+                    let told = try volume.shapeedit(words, path, fails: EX_NOINPUT)
+                    #expect(!told.errorText.contains("shapeedit: :"), "\(words): \(told)")
+                }
+            }
+            try volume.shapeedit("import", "--refresh", "@in/b", fails: EX_NOINPUT)
+            let made = try volume.outcome("import", "--promise", "/", "")
+            #expect(made.errorText.contains("shapeedit: '': "), "\(made)")
+        }
+    }
+
     @Test(.enabled(if: DataPath.isPrivileged && isInstalled("setpriv"), "needs root and setpriv"))
     func `who may not read a document is told that it is another's, not that it is none`() throws {
         try withVolume(.passthrough, store: "folder") { volume in

@@ -121,8 +121,7 @@ struct DocumentContent {
         case ENOTSUP: Failure(.usage, "\(path): its container has no store")
         case EBUSY: Failure(.temporary, "\(path): \(problem ?? error.description)")
         case EPERM, EACCES: Self.refused(path)
-        case EROFS: Failure(path, error)
-        case ENOENT: Failure(.noInput, "\(path): \(error)")
+        case EROFS, ENOENT, ENOTDIR, ELOOP, ENAMETOOLONG, ENOTCONN: Failure(path, error)
         default: Failure(.inputOutput, "\(path): \(problem ?? error.description)")
         }
     }

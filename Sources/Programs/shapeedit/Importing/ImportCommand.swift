@@ -110,7 +110,10 @@ struct ImportCommand: ParsableCommand {
         }
         var status = stat()
         guard stat(text.cPath, &status) == 0 else {
-            throw Failure(text, Errno.last)
+            let error = Errno.last
+            // Meant as an address: what those look like is said, and nothing that may be a password.
+            if text.contains("://") { return text }
+            throw Failure(text, error)
         }
         guard status.st_mode & S_IFMT == S_IFDIR, let path = realpath(text.cPath, nil) else {
             throw Failure(.noInput, "\(text): it is not a folder")

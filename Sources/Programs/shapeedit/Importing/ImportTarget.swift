@@ -23,7 +23,7 @@ struct ImportTarget {
         if makes, !isMade, errno != EEXIST {
             throw Failure(
                 [EACCES, EPERM, EROFS].contains(errno) ? .noPermission : .cannotCreate,
-                "\(path): \(Errno.last)")
+                "\(path.isEmpty ? "''" : path): \(Errno.last)")
         }
         do throws(Errno) {
             _ = try PathAttributes.value("user.shapeedit.container", of: path)
@@ -164,7 +164,7 @@ struct ImportTarget {
                 "\(path): its source is empty now, as a disk that is not mounted is: nothing was removed "
                     + "here; if it is meant to be empty, remove what is in \(path)")
         case ENODEV: Failure.notMounted(path)
-        case ENOTCONN: Failure(path, error)
+        case ENOTDIR, ENOTCONN: Failure(path, error)
         default: Failure(.inputOutput, "\(path): \(error)")
         }
     }
