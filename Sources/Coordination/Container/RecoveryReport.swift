@@ -30,10 +30,8 @@ package struct RecoveryReport: Sendable, CustomStringConvertible {
     var unneeded: Set<ContentHash> = []
 
     package var description: String {
-        var parts = [
-            "\(Count.words(replayed, "change")) replayed",
-            "\(Count.words(published, "document")) published",
-        ]
+        var parts = ["\(Count.words(replayed, "change")) replayed"]
+        if published > 0 { parts.append("\(Count.words(published, "document")) published") }
         if discarded > 0 { parts.append("\(Count.words(discarded, "unfinished write")) discarded") }
         if fellBack > 0 {
             parts.append(

@@ -26,4 +26,17 @@ import Testing
         let check = try container.check()
         #expect(check.text == "test: 2 items, 1 version checked, sound\n", "\(check)")
     }
+
+    @Test func `what did not happen is not told of`() throws {
+        let container = try Container()
+        defer { container.remove() }
+        try container.mount()
+        let agent = try Agent(in: container.mountPoint)
+        agent.makeDirectory("folder")
+        try container.killDaemon()
+        agent.crash()
+        let mounted = try container.command("mount", container.name, container.mountPoint)
+        #expect(mounted.errorText.contains("recovered after a crash: "), "\(mounted)")
+        #expect(!mounted.errorText.contains("published"), "\(mounted)")
+    }
 }
