@@ -221,6 +221,10 @@ struct ContainerCommand: ParsableCommand {
 
                 What the old store has lost of earlier versions is told, and keeps nothing else from being \
                 moved: exit status 65. Where it does not answer, or has lost a document, nothing is changed.
+
+                A server that does not answer is given up after 20 s; one that stops while something is sent \
+                to it, after two and a half minutes, since one that reads 1 KiB/s needs as long. The \
+                container has its store as before then: exit status 69.
                 """)
         @Argument(help: "The container; it must not be mounted.", completion: .containers)
         var name: String
