@@ -28,6 +28,8 @@ struct QuotaState {
     /// Since when there have been such bytes without a break, of ``MonotonicClock``.
     private var begun: UInt64 = 0
     private var isTold = false
+    /// When it was looked last, of ``MonotonicClock``.
+    private var looked: UInt64 = 0
     /// Something was taken or became free to go since it was looked last.
     var isDue = true
     /// When items were opened last in this mount: access times are not written that often.
@@ -42,6 +44,16 @@ struct QuotaState {
         last = max(time, last.successor)
         if opened.count >= Self.mostOpened { opened.removeAll(keepingCapacity: true) }
         opened[item] = last
+    }
+
+    /// Whether it is to be looked now. As long as there is too much that is done now and then: who removes a
+    /// document, or makes room on the disk otherwise, is not noticed.
+    mutating func takeDue() -> Bool {
+        let now = MonotonicClock.now
+        let isDue = self.isDue || excess > 0 && now - looked > Self.pace
+        if isDue { looked = now }
+        self.isDue = false
+        return isDue
     }
 
     mutating func note(_ excess: Excess?) {
@@ -60,6 +72,7 @@ struct QuotaState {
     }
 
     /// In nanoseconds.
+    private static let pace: UInt64 = 5_000_000_000
     private static let patience: UInt64 = 10_000_000_000
 }
 

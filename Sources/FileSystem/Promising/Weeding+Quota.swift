@@ -87,10 +87,7 @@ extension Weeding {
         let quota = volume.quota
         guard quota.isLimited, volume.link != nil else { return }
         defer { tellOfExcess() }
-        let isDue = volume.state.withLock { state in
-            defer { state.quota.isDue = false }
-            return state.quota.isDue
-        }
+        let isDue = volume.state.withLock { $0.quota.takeDue() }
         // What only waits to be drawn is as good as gone.
         let leaving = volume.pictures?.contents.bytes ?? 0
         let free = (try? content.space().free).map { $0 + leaving } ?? .max

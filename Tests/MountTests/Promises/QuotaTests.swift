@@ -166,6 +166,10 @@ struct QuotaTests {
             agent.close(file)
             try volume.shapeedit("unpin", "@f2")
             try wait("nothing is told when the quota is kept") { try problem() == nil }
+            try volume.shapeedit("pin", "@f1", "@f2")
+            try wait("it is told again") { try problem() != nil }
+            agent.shell("rm f1")
+            try wait("nothing is told when it was removed") { try problem() == nil }
         }
     }
 
