@@ -46,6 +46,9 @@ import Testing
             let bookmark = try Bookmark(of: path, for: "org.example.A")
             #expect(try bookmark.resolve(for: "org.example.A").path == path)
             #expect(throws: BookmarkProblem.otherApplication) { try bookmark.resolve() }
+            #expect(
+                "\(BookmarkProblem.otherApplication)"
+                    == "the token was made for another application")
             #expect(throws: BookmarkProblem.otherApplication) {
                 try bookmark.resolve(for: "org.example.B")
             }

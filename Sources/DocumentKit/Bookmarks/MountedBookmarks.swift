@@ -25,6 +25,21 @@ public enum BookmarkProblem: Error, Hashable, Sendable {
     case refused(String)
 }
 
+extension BookmarkProblem: CustomStringConvertible {
+    /// For people.
+    public var description: String {
+        switch self {
+        case .malformed: "this is no bookmark's token"
+        case .forged: "the token was not made by this container, or it was changed"
+        case .otherApplication: "the token was made for another application"
+        case .revoked: "the bookmark was revoked"
+        case .deleted: "the bookmark's document was deleted"
+        case .notMounted: "the container is not mounted"
+        case .unsupported(let words), .file(let words), .refused(let words): words
+        }
+    }
+}
+
 /// The bookmarks of a mounted container, by system calls on the mount.
 package struct MountedBookmarks {
     /// One of them.

@@ -90,7 +90,7 @@ struct NamedToken {
             case .otherApplication: throw failure(.otherApplication)
             case .revoked: throw failure(.revoked)
             case .deleted: throw failure(.deleted)
-            case .notMounted: throw Failure(.unavailable, "the container is not mounted")
+            case .notMounted: throw Failure(.unavailable, "\(error)")
             case .unsupported(let words): throw Failure(.usage, words)
             case .file(let words): throw Failure(.noInput, words)
             case .refused(let words): throw Failure(.noPermission, words)

@@ -24,3 +24,24 @@ extension Claimant {
         return since > 0 ? "\(who) \(what) since \(clock)" : "\(who) \(what)"
     }
 }
+
+extension CoordinationError: CustomStringConvertible {
+    /// For people.
+    public var description: String {
+        func list(_ claimants: [Claimant]) -> String {
+            claimants.isEmpty ? "" : ": " + claimants.map(\.sentence).joined(separator: "; ")
+        }
+        return switch self {
+        case .timedOut(let holders): "the claim was not granted in time\(list(holders))"
+        case .deadlock(let holders):
+            "the claim would wait for one that waits for it\(list(holders))"
+        case .cancelled: "the claim was cancelled"
+        case .badPath(let path, let reason): path.isEmpty ? reason : "\(path): \(reason)"
+        case .severalContainers(let one, let other):
+            "\(one) and \(other) are not in one mount: only what is can be had in one step"
+        case .unavailable(let reason): reason
+        case .tooMany(let reason): "\(reason); try again when some have ended"
+        case .claimLost: "the claim ended before the work did"
+        }
+    }
+}
