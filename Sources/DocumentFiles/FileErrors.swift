@@ -1,3 +1,4 @@
+internal import DocumentKit
 package import Documents
 package import Editing
 internal import Glibc
@@ -6,7 +7,8 @@ package import SystemCalls
 
 /// Errors of lower modules as failures that name the file.
 extension Failure {
-    /// A system call on `path` failed; the kind follows from why.
+    /// A system call on `path` failed; the kind follows from why. What did not come from a store is told by
+    /// the mount's reason.
     package init(_ path: String, _ error: Errno) {
         if error.code == ENOTCONN || error.code == ECONNABORTED {
             self = .mountIsDead(path)
@@ -23,7 +25,7 @@ extension Failure {
             default: .inputOutput
             }
         self.init(
-            kind, "\(path.isEmpty ? "''" : path): \(error)",
+            kind, "\(path.isEmpty ? "''" : path): \(ContentReason.words(error, path))",
             isDiskFull: error.code == ENOSPC || error.code == EDQUOT)
     }
 

@@ -1,10 +1,35 @@
 import DocumentKit
+import Glibc
 import SystemCalls
 import TestSupport
 import Testing
 
 /// Documents whose content is in the store when they are opened.
 @Suite(.oneAtATime) struct PromisedDocumentTests {
+    @Test func `why a content does not come is told by who reads it`() throws {
+        try withVolume(.passthrough, store: "folder", options: ["store_timeout=1"]) { volume in
+            let container = try #require(volume.container)
+            let path = "\(volume.directory)/things.list"
+            #expect(try container.command("new", path).status == 0)
+            _ = try volume.run("sync", "things.list")
+            try expectSoon { try container.command("evict", path).status == 0 }
+            // Without what the kernel still has of it.
+            try volume.remount()
+            let away = container.storeFolder + ".away"
+            #expect(rename(container.storeFolder, away) == 0)
+            do {
+                try Document<Text>(path).open()
+                Issue.record("it came")
+            } catch {
+                #expect("\(error)".contains(container.storeFolder), "\(error)")
+            }
+            let read = try container.command("get", path)
+            #expect(read.errorText.contains(container.storeFolder), "\(read)")
+            #expect(rename(away, container.storeFolder) == 0)
+            #expect(try container.command("get", path).status == 0)
+        }
+    }
+
     @Test func `that a content has to come is told before it is there`() throws {
         try withVolume(.passthrough, store: "folder") { volume in
             let container = try #require(volume.container)

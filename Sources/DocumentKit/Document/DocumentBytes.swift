@@ -26,7 +26,7 @@ enum DocumentBytes {
             )
         } catch {
             if [ENOENT, ENOTDIR].contains(error.code) { return nil }
-            throw .file("\(path): \(error)")
+            throw .file("\(path): \(ContentReason.words(error, path))")
         }
     }
 
