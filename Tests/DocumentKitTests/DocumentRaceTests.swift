@@ -99,6 +99,25 @@ import Testing
         }
     }
 
+    @Test(arguments: places)
+    func `what happens is told also while a save waits for others`(_ place: DataPath) throws {
+        try withVolume(place) { volume in
+            let path = "\(volume.directory)/note"
+            let opened = try OpenedDocument(
+                path, quietTime: .milliseconds(20), creating: Text("new"))
+            try FileCoordinator().coordinate([FileIntent(path, .write)]) { _ in
+                try opened.set("mine")
+                // By then it waits for the claim.
+                usleep(300_000)
+                try opened.set("more")
+                expectSoon { opened.count("contents") == 3 }
+                #expect(opened.document.hasUnsavedChanges && opened.document.error == nil)
+            }
+            try opened.document.close()
+            #expect(text(of: path) == "more")
+        }
+    }
+
     @Test func `a pipe in the place of the file keeps nobody waiting`() throws {
         try withVolume(.plain) { volume in
             let path = "\(volume.directory)/note"

@@ -11,32 +11,45 @@ extension Document {
         case end
     }
 
-    /// The document's thread: saves when it is quiet, looks at the file, and tells what happened.
+    /// The document's thread: tells what happened, and has the document saved when it is quiet, and its file
+    /// looked at.
     func work() {
         while true {
             let deadline = core.withLock { nextTime($0) }
             switch core.wait(until: deadline, { next(&$0, deadline) }) {
             case .tell(let events): for event in events { notify(event) }
-            case .look:
-                do { try inTurn { try look() } } catch {
-                    let later = MonotonicClock.after(milliseconds: Self.pause)
-                    core.signal { core in
-                        core.error = error
-                        core.lookTime = later
-                    }
-                }
+            case .look: aside { $0.lookInTurn() }
             // Its error is in the state.
-            case .save: try? save()
-            case .attach: attach()
+            case .save: aside { try? $0.save() }
+            case .attach: aside { $0.attach() }
             case .again, nil: break
             case .end: return
             }
         }
     }
 
+    /// Does what may wait for other programs: meanwhile the thread tells what happens.
+    private func aside(_ body: @escaping @Sendable (Document) -> Void) {
+        core.withLock { $0.isBusy = true }
+        Threads.start("document file") {
+            body(self)
+            self.core.signal { $0.isBusy = false }
+        }
+    }
+
+    private func lookInTurn() {
+        do { try inTurn { try look() } } catch {
+            let later = MonotonicClock.after(milliseconds: Self.pause)
+            core.signal { core in
+                core.error = error
+                core.lookTime = later
+            }
+        }
+    }
+
     /// When something is to be done (monotonic nanoseconds).
     private func nextTime(_ core: Core) -> UInt64 {
-        if core.isOpening { return .max }
+        if core.isOpening || core.isBusy { return .max }
         return min(core.lookTime ?? .max, core.attachTime ?? .max, saveTime(core))
     }
 
@@ -59,7 +72,7 @@ extension Document {
             return .end
         }
         // What else is to be done waits for its turn, behind the opening.
-        if core.isOpening { return nextTime(core) == deadline ? nil : .again }
+        if core.isOpening || core.isBusy { return nextTime(core) == deadline ? nil : .again }
         let now = MonotonicClock.now
         if let time = core.lookTime, time <= now {
             core.lookTime = nil

@@ -28,6 +28,8 @@ extension Document {
         var disabled = 0
         /// It is on its way to be open: nothing but what happens is told.
         var isOpening = false
+        /// It is being saved, or its file looked at, as its thread wants it.
+        var isBusy = false
         /// A thread works for it.
         var isServed = false
         var presentation: FilePresentation?
