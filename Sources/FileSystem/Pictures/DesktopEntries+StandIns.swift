@@ -25,7 +25,7 @@ extension DesktopEntries {
                 isStanding = true
                 if cache.isCurrent(size, of: facts) { continue }
                 let bytes = pictures[.normal] ?? placeholder(subject, size)
-                try? cache.write([size: bytes], for: facts, in: [size])
+                put([size: bytes], facts, in: [size])
             }
         }
         // When the content comes it is drawn.

@@ -83,7 +83,7 @@ extension DesktopEntries {
             return
         }
         // Also where not all of them can be written: those that are there have to follow.
-        for path in texts(name.path) { try? cache.write(entries, for: facts(path, subject)) }
+        for path in texts(name.path) { put(entries, facts(path, subject)) }
         let isFirst = state.withLock { $0.mayBeStoodFor(subject.document) }
         remember(subject.document, subject.node)
         standIn(for: name, beside: entries)
@@ -111,6 +111,22 @@ extension DesktopEntries {
         // A version that follows meanwhile is to have them, too.
         remember(subject.document, NodeNumber(subject.item, 0))
         volume.pictures?.completeLater(subject.node)
+    }
+
+    /// Writes entries, and notes why that failed.
+    func put(
+        _ pictures: [DesktopCache.Size: [UInt8]], _ facts: DesktopCache.Subject,
+        in sizes: [DesktopCache.Size] = DesktopCache.Size.allCases
+    ) {
+        var words: String?
+        do throws(DesktopCache.Failure) {
+            try cache.write(pictures, for: facts, in: sizes)
+        } catch {
+            // A picture that is none is its drawer's fault.
+            guard case .system(let error) = error else { return }
+            words = "\(cache.folder.repairedPath): \(error)"
+        }
+        problem.withLock { $0 = words }
     }
 
     func facts(_ path: String, _ subject: PictureSubject) -> DesktopCache.Subject {

@@ -26,6 +26,8 @@ final class DesktopEntries: Sendable {
     private let isRemoving = Lock(false)
     let mountPoints: [String]
     let reader = DesktopReader()
+    /// Why the entries of a file could not be written; nil since others could be.
+    let problem = Lock<String?>(nil)
     /// What file managers open, once that was asked.
     let thumbnailed = Lock<ThumbnailedTypes?>(nil)
 

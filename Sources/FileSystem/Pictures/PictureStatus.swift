@@ -16,6 +16,9 @@ extension VolumePictures {
         if let problem = maker.foreignProblem {
             fields.append(("foreignPictureProblem", PathText.quoted(problem)))
         }
+        if let problem = desktop?.problem.withLock({ $0 }) {
+            fields.append(("desktopProblem", PathText.quoted(problem)))
+        }
         return fields
     }
 }

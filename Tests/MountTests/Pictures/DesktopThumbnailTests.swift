@@ -313,6 +313,23 @@ struct DesktopThumbnailTests {
         }
     }
 
+    @Test func `a cache that cannot be written is told by the status, until it can be`() throws {
+        try withPictures { desk in
+            let folder = desk.cache
+            _ = try run(["rm", "-rf", folder])
+            _ = try run(["mkdir", "-p", "\(desk.container.base)/home/cache"])
+            _ = try run(["touch", folder])
+            func status() throws -> String { try desk.container.command("status").text }
+            desk.agent.store("a.slide", PictureDesk.slide(1))
+            let words = "no pictures in file managers: \(folder): "
+            #expect(try waitUntil { try status().contains(words) })
+            _ = try run(["rm", folder])
+            desk.agent.store("a.slide", PictureDesk.slide(2))
+            #expect(try waitUntil { try !status().contains("file managers") })
+            #expect(try waitUntil { try isRight(desk, "a.slide") })
+        }
+    }
+
     @Test func `the cache is left alone where that is asked for`() throws {
         try withPictures { desk in
             desk.agent.end()

@@ -71,12 +71,9 @@ struct StatusCommand: ParsableCommand {
             if let problem = Self.field("quotaProblem", of: text) {
                 Console.say("  quota: \(problem)")
             }
-            for field in ["pictureProblem", "foreignPictureProblem"] {
+            for (field, words) in Self.pictureProblems {
                 if let problem = Self.field(field, of: text) {
-                    Console.say(
-                        (field == "pictureProblem"
-                            ? "  no pictures: " : "  no pictures of other types: ")
-                            + problem)
+                    Console.say("  \(words): \(problem)")
                 }
             }
             if let recovery = Self.field("recovery", of: text) { Console.say("  \(recovery)") }
@@ -85,6 +82,13 @@ struct StatusCommand: ParsableCommand {
             }
         }
     }
+
+    /// What can be wrong with pictures: the field of the status file, and what it means.
+    private static let pictureProblems = [
+        ("pictureProblem", "no pictures"),
+        ("foreignPictureProblem", "no pictures of other types"),
+        ("desktopProblem", "no pictures in file managers"),
+    ]
 
     /// The closing brace of the mount's own object goes; the list has its own.
     private static func trimmed(_ facts: Substring) -> String {
