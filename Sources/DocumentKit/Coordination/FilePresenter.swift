@@ -6,8 +6,10 @@ public enum FileGuest: String, Sendable {
 
 /// What happened to an item below a folder that is presented. Paths are absolute.
 public enum SubitemChange: Hashable, Sendable {
+    /// In a container a folder that came from elsewhere is told alone, and not what is in it.
     case appeared(String)
     case changed(String)
+    /// In a container also to a place outside of the folder that is presented.
     case moved(String, to: String)
     case deleted(String)
 }
