@@ -18,12 +18,15 @@ extension DesktopEntries {
 
     /// The document's version, name or time is another one.
     ///
-    /// - Parameter document: given if that matters only to a document that has entries, or had.
-    func changed(_ item: ItemNumber, of document: DocumentID? = nil) {
+    /// - Parameters:
+    ///   - document: given if that matters only to a document that has entries, or had.
+    ///   - isSymlink: whether it is a symlink, which may be one of several ways to what is listed next.
+    func changed(_ item: ItemNumber, of document: DocumentID? = nil, isSymlink: Bool = false) {
         let isNew = state.withLock { state -> Bool in
             if let document, !state.mayHaveEntries(document) { return false }
             guard hasRoom(&state), state.changed.insert(item).inserted else { return false }
             state.notes.append(.changed(item))
+            if isSymlink { state.symlinks.insert(item) }
             return true
         }
         if isNew { state.signal { _ in } }
@@ -60,7 +63,8 @@ extension DesktopEntries {
         let waits = state.signal { state -> Bool in
             if state.ended || state.done { return false }
             if state.answers[directory] == nil {
-                if state.listed[directory] == state.losses { return false }
+                let isListed = state.listed[directory] == state.losses
+                if isListed, state.symlinks.isEmpty { return false }
                 if state.listed.count >= Self.rememberedLimit { state.listed = [:] }
                 state.listed[directory] = state.losses
                 state.directories.append(directory)
@@ -75,6 +79,7 @@ extension DesktopEntries {
     func hasListed(_ directory: ItemNumber) -> Bool {
         state.withLock { state in
             state.answers[directory] == nil && state.unfinished[directory] == nil
+                && state.symlinks.isEmpty
                 && state.listed[directory] == state.losses
         }
     }

@@ -112,7 +112,9 @@ final class DesktopEntries: Sendable {
         case .changed(let item):
             // Entries that there were none of are written when their directory is listed in another mount.
             if state.withLock({ $0.ended }), !hasEntries(item) { return }
-            if followLink(item, pictures) { return }
+            let isSymlink = followLink(item, pictures)
+            state.withLock { _ = $0.symlinks.remove(item) }
+            if isSymlink { return }
             removingOwn { if !followRights(below: item) { write(item) } }
         case .left(let path, let item, let isDirectory):
             if !isDirectory {

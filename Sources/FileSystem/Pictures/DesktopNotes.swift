@@ -28,7 +28,10 @@ enum DesktopNote {
 
 /// What ``DesktopEntries`` is to look at, in which order, and what it has looked at.
 struct DesktopNotes {
-    /// Served first: somebody waits.
+    /// Symlinks that are new in their place. Served before all else: by their paths there may be entries of what
+    /// somebody lists.
+    var symlinks: Set<ItemNumber> = []
+    /// Served first otherwise: somebody waits.
     var directories: [ItemNumber] = []
     /// Directories that were listed, and the cursors behind which their documents are still to be seen to
     /// when nothing else is.
@@ -87,6 +90,8 @@ struct DesktopNotes {
 
     /// Takes out what somebody waits for, in the order in which it is served.
     mutating func takeAwaited() -> DesktopNote? {
+        // Out when it has been looked at: who lists something meanwhile waits for that.
+        if let item = symlinks.first { return .changed(item) }
         if !lookups.isEmpty {
             let lookup = lookups.removeFirst()
             return .lookedUp(lookup.item, lookup.answer)

@@ -26,7 +26,7 @@ extension VolumeState {
         switch kind {
         case .created:
             if index[item: position].pointee.isSymlink {
-                pictures.desktop?.changed(number(position))
+                pictures.desktop?.changed(number(position), isSymlink: true)
             }
             followPromise(position, pictures, isNew: true)
         case .evicted: followPromise(position, pictures, isNew: false)
@@ -103,7 +103,9 @@ extension VolumePictures {
                 isDirectory: record.isDirectory)
         }
         // What is below a directory follows from the name it had.
-        if !record.isDirectory { desktop.changed(state.number(position)) }
+        if !record.isDirectory {
+            desktop.changed(state.number(position), isSymlink: record.isSymlink)
+        }
     }
 
     private struct LeftName {

@@ -7,7 +7,11 @@ import Testing
 @Suite(.oneAtATime, .enabled(if: !DataPath.isPlain, "needs a mount"))
 struct StoredPictureTests {
     /// A desk with three slides whose contents and pictures are in the store and not here.
-    private func withPromises(_ body: (PictureDesk, Agent) throws -> Void) throws {
+    ///
+    /// - Parameter source: functions that the mount uses in place of those of its libraries.
+    private func withPromises(
+        preloading source: String? = nil, _ body: (PictureDesk, Agent) throws -> Void
+    ) throws {
         try withPictures(patience: 45_000, store: "folder") { desk in
             for number in 0..<3 {
                 desk.agent.store(ByteString("\(number).slide"), PictureDesk.slide(number))
@@ -24,6 +28,7 @@ struct StoredPictureTests {
             desk.agent.end()
             try desk.container.unmount()
             _ = try run(["rm", "-rf", desk.container.folder + "/pictures"])
+            if let source { try desk.container.preload(source) }
             try desk.mount()
             let agent = try Agent(in: desk.container.mountPoint)
             defer { agent.end() }
@@ -103,6 +108,32 @@ struct StoredPictureTests {
             try #expect(waitUntil { try desk.entries().count == 4 * (2 + 3) })
             agent.shell("rmdir .shapeedit/queries/all")
             try #expect(waitUntil { try desk.entries().count == 4 * (2 + 1) })
+        }
+    }
+
+    /// A disk on which each entry takes a while.
+    private static let slowRename = """
+        #define _GNU_SOURCE
+        #include <dlfcn.h>
+        #include <unistd.h>
+        int rename(const char *from, const char *to) {
+            int (*next)(const char *, const char *) = dlsym(RTLD_NEXT, "rename");
+            usleep(100000);
+            return next(from, to);
+        }
+        """
+
+    /// What comes before it in the order of changes takes longer than the listing.
+    @Test func `a folder that is listed by a link which was just made has pictures by that`() throws
+    {
+        try #require(isInstalled("gio"))
+        try withPromises(preloading: Self.slowRename) { desk, agent in
+            agent.shell("mkdir folder; mv 0.slide folder; ls . folder")
+            try #expect(waitUntil { try desk.entries().count == 4 * 3 })
+            agent.shell("touch -d @1000000 1.slide 2.slide; ln -s $PWD/folder link; ls link/")
+            try #expect(isSeen(desk, "link/0.slide"))
+            try #expect(waitUntil { try desk.entries().count == 4 * 4 })
+            #expect(count(agent, "fetchedBytes") == 0)
         }
     }
 
