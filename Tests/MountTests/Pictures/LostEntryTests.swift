@@ -43,7 +43,8 @@ struct LostEntryTests {
         _ dataPath: DataPath
     ) throws {
         try #require(isInstalled("gio"))
-        try withPictures(dataPath) { (desk) throws in
+        // Who looks waits for the entries: how long they take is not what is tested here.
+        try withPictures(dataPath, patience: 45_000) { (desk) throws in
             desk.agent.makeDirectory("folder")
             let names = (1...20).map { "folder/\($0).slide" }
             for (number, name) in names.enumerated() {
