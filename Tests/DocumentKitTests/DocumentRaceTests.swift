@@ -194,6 +194,51 @@ import Testing
         }
     }
 
+    /// Where there is that file, the next answer of the daemon to the kernel that says nothing but that something
+    /// is done comes late.
+    private static let lateAnswers = """
+        #define _GNU_SOURCE
+        #include <stdlib.h>
+        #include <sys/stat.h>
+        #include <sys/syscall.h>
+        #include <sys/sysmacros.h>
+        #include <sys/uio.h>
+        #include <unistd.h>
+        ssize_t writev(int file, const struct iovec *parts, int count) {
+            struct stat status;
+            const char *path = getenv("LATE_ANSWERS");
+            const int *header = parts[0].iov_base;
+            if (path && !fstat(file, &status) && status.st_rdev == makedev(10, 229)
+                && header[0] == 16 && header[1] == 0 && !unlink(path)) usleep(500000);
+            return syscall(SYS_writev, file, parts, count);
+        }
+        """
+
+    /// The kernel knows the file by its name until the removal has been answered.
+    @Test(.enabled(if: isInstalled("cc"), "needs cc"))
+    func `a removal that is told before it was answered is one all the same`() throws {
+        try withVolume(.passthrough) { volume in
+            let container = try #require(volume.container)
+            let late = "\(container.base)/late"
+            try container.preload(Self.lateAnswers)
+            container.additionalEnvironment["LATE_ANSWERS"] = late
+            try volume.remount()
+            let agent = try volume.agent()
+            agent.store("note", "x")
+            let (opened, second) = (
+                try OpenedDocument("\(volume.directory)/note"),
+                try OpenedDocument("\(volume.directory)/note")
+            )
+            try opened.set("unsaved")
+            try store(late, "")
+            agent.unlink("note")
+            #expect(access(late, F_OK) != 0)
+            expectSoon { second.document.state.contains(.closed) }
+            expectSoon { opened.document.conflict?.isDeleted == true }
+            try opened.document.resolve(.theirs)
+        }
+    }
+
     @Test func `many documents on one file open at once`() throws {
         try withVolume(.passthrough) { volume in
             let path = "\(volume.directory)/note"

@@ -119,7 +119,12 @@ final class DocumentPresenter<Contents: DocumentContents>: FilePresenter {
         if document.hasUnsavedChanges { try? document.save() }
     }
     func itemChanged() { look() }
-    func itemDeleted() { look() }
+    func itemDeleted() {
+        document.core.signal { core in
+            core.lookTime = MonotonicClock.now
+            core.deletionTime = MonotonicClock.after(milliseconds: 10_000)
+        }
+    }
     func itemMoved(to path: String) {
         document.core.signal { core in
             core.path = path

@@ -23,6 +23,9 @@ extension Document {
         var attempted: [UInt8]?
         /// How often in a row there was no file.
         var misses = 0
+        /// Until when a file that is said to be deleted is looked for again where it is there: the kernel knows it by
+        /// its name until the deletion has been answered, which may be after it was told.
+        var deletionTime: UInt64 = 0
         var conflict: DocumentConflict<Contents>?
         var error: (any Error)?
         var disabled = 0
@@ -80,6 +83,9 @@ extension Document {
         /// The file holds what it did: nothing is wrong with it any more.
         mutating func foundKnown() {
             misses = 0
+            if MonotonicClock.now < deletionTime {
+                lookTime = min(lookTime ?? .max, MonotonicClock.after(milliseconds: 200))
+            }
             if conflict == nil, !state.contains(.savingError) { error = nil }
         }
 
