@@ -59,10 +59,12 @@ extension Volume {
     func blobs() throws -> (store: [String], local: [String]) {
         let container = try #require(container)
         func list(_ path: String) throws -> [String] {
-            // But the mark of who owns the store.
-            try Probing.run(["find", path, "-type", "f", "-size", "+0", "!", "-name", "*-owner"])
-                .text
-                .split(separator: "\n").map(String.init)
+            // But the mark of who owns the store, and what is on its way there.
+            let found = try Probing.run([
+                "find", path, "-type", "f", "-size", "+0", "!", "-name", "*-owner",
+                "!", "-path", "*/incoming/*",
+            ])
+            return found.text.split(separator: "\n").map(String.init)
         }
         return (try list(container.storeFolder), try list("\(container.folder)/blobs"))
     }
