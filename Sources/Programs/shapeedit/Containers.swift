@@ -144,8 +144,15 @@ enum Containers {
     static func create(_ name: String, store: String? = nil) throws(Failure) {
         let path = try path(name)
         let home = try home()
-        do throws(Errno) { try Directories.make(home) } catch {
-            throw Failure(.cannotCreate, "\(home): \(error)")
+        do throws(Errno) {
+            try Directories.make(home)
+            try SystemCalls.check { access(home.cPath, W_OK | X_OK) }
+        } catch {
+            let failure = Failure(.cannotCreate, "\(home): \(error)")
+            if [ENOSPC, EDQUOT, EIO].contains(error.code) { throw failure }
+            throw failure.advising(
+                "containers are kept there: make it a folder that you can write to, or say by "
+                    + "XDG_DATA_HOME where else")
         }
         // Nobody could tell the two apart, and grants count by the names of containers as text.
         if let other = try names().first(where: { $0 == name && PathKey($0) != PathKey(name) }) {

@@ -146,6 +146,25 @@ struct RequirementTests {
         }
     }
 
+    @Test func `where no container can be made is said, with what to do`() throws {
+        let container = try Container()
+        defer { container.remove() }
+        let home = container.dataHome
+        for line in [
+            "mount -t tmpfs -o ro none \(home)",
+            "mount -t tmpfs none \(home) && touch \(home)/shapeedit",
+            "mount -t tmpfs none \(home) && mkdir -p \(home)/shapeedit/containers"
+                + " && mount -o remount,ro \(home)",
+        ] {
+            for words in [["container", "create", "another"], ["mount", container.mountPoint]] {
+                expect(
+                    try container.command(words, after: line), status: EX_CANTCREAT,
+                    saying: "\(home)/shapeedit/containers: ", "can write to", "XDG_DATA_HOME")
+            }
+        }
+        #expect(!MountTable.isMounted(container.mountPoint))
+    }
+
     @Test func `root does not work in the home of another user by accident`() throws {
         let container = try Container()
         defer { container.remove() }
