@@ -13,20 +13,20 @@ import Testing
             node: NodeNumber(ItemNumber(rawValue: number), 1), mode: 0, isWatchable: true)
     }
 
-    private func former(_ number: UInt64) -> NodeNumber {
-        NodeNumber(ItemNumber(rawValue: 3), UInt32(number))
+    private func former(_ number: UInt64) -> NodeChange {
+        NodeChange(node: NodeNumber(ItemNumber(rawValue: 3), UInt32(number)), kind: .content)
     }
 
     @Test func `former nodes take no room from changes of names, however often they are told`() {
         var queue = ReplayQueue()
         for _ in 0..<100 {
-            for number in 1...64 { queue.add(former: former(UInt64(number))) }
+            for number in 1...64 { queue.add(former(UInt64(number))) }
         }
         for number in 1...100 { queue.add(step(UInt64(number) + 10), now: 5_000_000_000) }
         var (nodes, steps) = (0, 0)
         while let work = queue.take() {
             switch work {
-            case .former: nodes += 1
+            case .node: nodes += 1
             case .step: steps += 1
             default: Issue.record("a change is told by its folder only")
             }
@@ -36,10 +36,10 @@ import Testing
 
     @Test func `a former node that was taken can be told about again`() {
         var queue = ReplayQueue()
-        queue.add(former: former(1))
+        queue.add(former(1))
         #expect(queue.take() != nil)
-        queue.add(former: former(1))
-        queue.add(former: former(1))
+        queue.add(former(1))
+        queue.add(former(1))
         #expect(queue.take() != nil)
         #expect(queue.isEmpty)
     }

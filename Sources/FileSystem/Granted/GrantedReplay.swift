@@ -184,7 +184,10 @@ final class GrantedReplay: Sendable {
         volume.scheduler.at(MonotonicClock.now + Self.delay) { [self] in
             let current = isThere ? granted.latest(document, of: owner) : nil
             let nodes = granted.numbers(of: document, in: owner, but: current)
-            replayer.add(former: nodes.prefix(Self.most).map { NodeNumber(rawValue: $0) })
+            replayer.add(
+                nodes.prefix(Self.most).map {
+                    NodeChange(node: NodeNumber(rawValue: $0), kind: .content)
+                })
         }
     }
 

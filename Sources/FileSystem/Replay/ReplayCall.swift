@@ -21,6 +21,11 @@ enum ReplayCall: Equatable, Sendable {
     case rename([UInt8], to: [UInt8])
     /// The times are set.
     case touch([UInt8])
+    /// The times are set by who has the file open for writing.
+    case set([UInt8])
+
+    /// What a node's name gets at its end where it is to be told that it has moved.
+    static let movedSuffix = Array("-moved".utf8)
 
     // MARK: Messages
 
@@ -40,6 +45,7 @@ enum ReplayCall: Equatable, Sendable {
         case .removeFolder(let path): return fields("r", path)
         case .rename(let path, let target): return fields("m", path, target)
         case .touch(let path): return fields("t", path)
+        case .set(let path): return fields("s", path)
         }
     }
 
@@ -59,6 +65,7 @@ enum ReplayCall: Equatable, Sendable {
         case ("r", _): self = .removeFolder(path)
         case ("m", _): self = .rename(path, to: second)
         case ("t", _): self = .touch(path)
+        case ("s", _): self = .set(path)
         default: return nil
         }
     }
@@ -108,6 +115,14 @@ enum ReplayCall: Equatable, Sendable {
             try Directories.renameExclusively(
                 String(path: path), String(path: target))
         case .touch(let path): try Self.setTimes(path)
+        case .set(let path):
+            do throws(Errno) {
+                let file = try Self.open(path, 0)
+                try check { futimens(file.number, nil) }
+            } catch {
+                // As above.
+                try Self.setTimes(path)
+            }
         }
     }
 
@@ -127,11 +142,16 @@ enum ReplayCall: Equatable, Sendable {
     private static func write(
         _ path: [UInt8], _ flags: Int32, _ size: Int64, setsAlways: Bool = false
     ) throws(Errno) {
-        let number = try check {
-            open(path.cPath, O_WRONLY | O_NONBLOCK | O_NOFOLLOW | O_CLOEXEC | flags, 0o600)
-        }
-        let file = OwnedDescriptor(adopting: number)
+        let file = try open(path, flags)
         if size > 0 || setsAlways { try check { ftruncate(file.number, off_t(size)) } }
+    }
+
+    private static func open(_ path: [UInt8], _ flags: Int32) throws(Errno) -> OwnedDescriptor {
+        OwnedDescriptor(
+            adopting: try check {
+                Glibc.open(
+                    path.cPath, O_WRONLY | O_NONBLOCK | O_NOFOLLOW | O_CLOEXEC | flags, 0o600)
+            })
     }
 
     private static func setTimes(_ path: [UInt8]) throws(Errno) {

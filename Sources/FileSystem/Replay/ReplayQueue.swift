@@ -18,8 +18,8 @@ struct ReplayQueue: Sendable {
         case path([UInt8])
         /// There is another saved query, or another name in the folder of one.
         case query(QueryEntry)
-        /// The item of a node that no name leads to has another version, or none.
-        case former(NodeNumber)
+        /// What came by another node of an item.
+        case node(NodeChange)
         /// Another container granted something else to the app whose mount this is.
         case granted(GrantedStep)
     }
@@ -28,9 +28,9 @@ struct ReplayQueue: Sendable {
     private var next = 0
     /// Directories that are in the queue by themselves.
     private var directories: Set<ItemNumber> = []
-    /// Former nodes in the queue. A node that waits is not told about twice, and takes no room from steps:
-    /// where many have earlier versions open, each save has all of their nodes told about.
-    private var formers: Set<NodeNumber> = []
+    /// Changes of nodes in the queue. One that waits is not told twice, and takes no room from steps: where many
+    /// have earlier versions open, each save has all of their nodes told about.
+    private var nodes: Set<NodeChange> = []
     /// Folders that the kernel gets, or got, to know by steps of the queue since it rested: what is in them was
     /// made before that, perhaps, and comes after it.
     private var made: Set<ItemNumber> = []
@@ -67,9 +67,9 @@ struct ReplayQueue: Sendable {
         if hasRoom(now) { work.append(.granted(step)) }
     }
 
-    mutating func add(former node: NodeNumber) {
-        guard formers.count < Self.limit, formers.insert(node).inserted else { return }
-        work.append(.former(node))
+    mutating func add(_ change: NodeChange) {
+        guard nodes.count < Self.limit, nodes.insert(change).inserted else { return }
+        work.append(.node(change))
     }
 
     private mutating func add(directory: ItemNumber) {
@@ -84,7 +84,7 @@ struct ReplayQueue: Sendable {
             count = 0
         }
         count += 1
-        return count <= Self.perSecond && work.count - next - formers.count < Self.limit
+        return count <= Self.perSecond && work.count - next - nodes.count < Self.limit
     }
 
     mutating func take() -> Work? {
@@ -92,7 +92,7 @@ struct ReplayQueue: Sendable {
         let first = work[next]
         next += 1
         if case .directory(let item) = first { directories.remove(item) }
-        if case .former(let node) = first { formers.remove(node) }
+        if case .node(let change) = first { nodes.remove(change) }
         if next == work.count {
             work = []
             next = 0

@@ -45,7 +45,7 @@ final class Replayer: Sendable {
     private let helper = Atomic<Int32>(0)
     /// The names of steps that are expected or wait.
     private let names = ReplayedNames()
-    private unowned let volume: Volume
+    unowned let volume: Volume
     private let program: String
     private let mountPoint: [UInt8]
 
@@ -101,10 +101,10 @@ final class Replayer: Sendable {
         }
     }
 
-    /// Nodes of former versions of items that have another one now, or lost their last name.
-    func add(former nodes: [NodeNumber]) {
+    /// What came by other nodes than those.
+    func add(_ changes: [NodeChange]) {
         add { state in
-            for node in nodes { state.queue.add(former: node) }
+            for change in changes { state.queue.add(change) }
         }
     }
 
@@ -197,7 +197,7 @@ final class Replayer: Sendable {
             state.withLock { $0.entry = entry }
             defer { state.withLock { $0.entry = nil } }
             return ask(call(for: entry), worker) != nil
-        case .former(let node): return tell(former: node, worker)
+        case .node(let change): return tell(change, worker)
         case .granted(let step):
             state.withLock { $0.granted = step }
             defer { state.withLock { $0.granted = nil } }
@@ -262,42 +262,8 @@ final class Replayer: Sendable {
         } ?? false
     }
 
-    /// Tells who watches a former node what happened to its item.
-    private func tell(former node: NodeNumber, _ worker: WorkerProcess) -> Bool {
-        guard let found = former(node) else { return true }
-        state.withLock { $0.former = node }
-        let name = Array(String(node.rawValue).utf8)
-        let path = VirtualTree.formerFolder.utf8 + name
-        let answer = ask(found.isGone ? .touch(path) : .change(path, size: found.size), worker)
-        let folder = state.withLock { state in
-            state.former = nil
-            return state.formerFolder
-        }
-        // Or the kernel would keep the node for the sake of this name.
-        volume.nameNotifier.post { [volume] in
-            if found.isGone {
-                volume.channel?.announceDeletion(parent: folder, node: node.rawValue, name: name)
-            } else {
-                volume.channel?.invalidateEntry(parent: folder, name: name)
-            }
-        }
-        return answer != nil
-    }
-
-    /// The size of a former node, and whether its item is gone; nil if the kernel does not know it.
-    private func former(_ node: NodeNumber) -> (size: Int64, isGone: Bool)? {
-        if GrantedTree.has(node.rawValue) {
-            return volume.grantedResults?.replay?.former(node.rawValue)
-        }
-        return volume.state.withLock { state in
-            let position = state.index.find(node.item)
-            guard position != 0, let old = state.oldNode(node) else { return nil }
-            return (old.content.size, state.index[item: position].pointee.links == 0)
-        }
-    }
-
     /// What the helper said; nil if it is gone, or is ended because it takes too long.
-    private func ask(_ call: ReplayCall, _ worker: WorkerProcess) -> Int32? {
+    func ask(_ call: ReplayCall, _ worker: WorkerProcess) -> Int32? {
         let message = call.message
         guard message.count <= ReplayHelper.messageBytes else { return ENAMETOOLONG }
         let patience = WorkerChannel.Patience(milliseconds: Self.patience)

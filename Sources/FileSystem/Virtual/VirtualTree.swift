@@ -207,12 +207,11 @@ final class VirtualTree: Sendable {
             status.st_mode = S_IFDIR | 0o555
             status.st_nlink = 2
             (timeout, attributeTimeout) = (Entry.forever, Entry.forever)
-        case .documents, .find, .conflicts, .granted, .grantedHere, .grantedTo, .grantedFind,
-            .former:
+        case .documents, .find, .conflicts, .granted, .grantedHere, .grantedTo, .grantedFind:
             // Where a document lies is for the owner of the mount to know.
             status.st_mode = S_IFDIR | 0o500
             status.st_nlink = 2
-        case .bookmarks, .recents, .queries, .query:
+        case .bookmarks, .recents, .queries, .query, .former:
             // Writing is removing, or repeating what came otherwise: nothing can be made here.
             status.st_mode = S_IFDIR | 0o700
             status.st_nlink = 2

@@ -16,7 +16,7 @@ extension VolumeState {
     }
 
     /// Whether the kernel knows the node.
-    private func isKnown(_ node: NodeNumber, at position: MemoryIndex.Position) -> Bool {
+    func isKnown(_ node: NodeNumber, at position: MemoryIndex.Position) -> Bool {
         if let session = session(of: node, at: position) { return session.lookups > 0 }
         let record = index[item: position]
         if record.pointee.node == node { return record.pointee.lookups > 0 }

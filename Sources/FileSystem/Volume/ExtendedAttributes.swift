@@ -228,6 +228,7 @@ extension Volume {
     ) -> ([NodeNumber], ChangeSequence) {
         let time = VolumeState.now()
         state.stamp(position, time)
+        state.noteOtherNodes(.attributes, position, but: node)
         let sequence = state.record(
             .extendedAttributes, position, process: CallerProcess.process(of: caller.thread),
             at: time, [effect])

@@ -36,7 +36,7 @@ extension Volume {
                 .removed, position, parent: directory, name: nameBytes, process: process, at: time,
                 effects)
             let nodes = state.nodes(position)
-            if state.index[item: position].pointee.links == 0 { state.noteFormerNodes(position) }
+            state.noteLostName(position, process)
             return ((nodes, state.noteIfDead(position)), sequence)
         }
         if dying { keeper.wake() }

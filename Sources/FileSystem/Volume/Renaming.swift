@@ -157,13 +157,14 @@ extension VolumeState {
             session.replaces = true
         }
         var nodes = self.nodes(position)
+        noteOtherNodes(.name, position, butThatOf: process)
         var dying = false
         if old != 0 {
             nodes += self.nodes(old)
             // One that lives on under another name may be another document now.
             followTexts(.renamed, old)
             followNames(old)
-            if index[item: old].pointee.links == 0 { noteFormerNodes(old) }
+            noteLostName(old, process)
             dying = noteIfDead(old)
         }
         return ((nodes, dying), sequence)
@@ -253,6 +254,7 @@ extension VolumeState {
             touch(parents.0, time), touch(parents.1, time),
         ]
         let process = CallerProcess.process(of: caller.thread)
+        for item in [items.0, items.1] { noteOtherNodes(.name, item, butThatOf: process) }
         // One change for each item, so that whoever follows the log sees both move. The second one says
         // again who has the name that its item had: so it is known where that was.
         record(
@@ -311,6 +313,7 @@ extension Volume {
             if let unseen = named?.unseen { state.markConflict(unseen, at: position, by: process) }
             // The kernel links the inode it has: answer with the same node, not a newer one.
             state.countLookup(node, at: position)
+            state.noteOtherNodes(.attributes, position, but: node)
             return (state.otherNodes(position, than: node), sequence)
         }
         // A writer's node has the size of what is staged: told another one the kernel would cut off

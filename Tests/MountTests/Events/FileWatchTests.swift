@@ -104,6 +104,37 @@ import Testing
     }
 
     @Test(.enabled(if: isInstalled("inotifywait"), "needs inotifywait"))
+    func `who watches a file is told of other attributes and names, whatever node they came by`()
+        throws
+    {
+        let changes = [
+            "touch document", "printf two > document", "chmod 600 document",
+            "touch -d 2001-01-01 document", "ln document link", "mv document moved", "rm link",
+            "printf three >> moved; mv moved document", "echo x > other; mv other document",
+        ]
+        for dataPath in DataPath.mountsOfAllUsers {
+            try withVolume(dataPath) { volume in
+                let disk = try #require(volume.container).base + "/home/disk"
+                let agent = try volume.agent()
+                agent.shell("mkdir \(disk)")
+                var told: [[String]] = []
+                for folder in [disk, volume.directory] {
+                    agent.shell("echo one > \(folder)/document")
+                    let transcript = try Transcript(volume, "\(folder)/document")
+                    for change in changes {
+                        agent.shell("cd \(folder); \(change)")
+                        usleep(500_000)
+                    }
+                    let events = transcript.events(until: "DELETE_SELF")[""] ?? []
+                    transcript.end()
+                    told.append(zip(events, [""] + events).filter { $0 != $1 }.map { $0.0 })
+                }
+                #expect(told[0].contains("MOVE_SELF") && told[1] == told[0], "\(dataPath)")
+            }
+        }
+    }
+
+    @Test(.enabled(if: isInstalled("inotifywait"), "needs inotifywait"))
     func `who watches a folder is told of new documents by names that there can be`() throws {
         try withVolume(.noPassthrough) { volume in
             let container = try #require(volume.container)
