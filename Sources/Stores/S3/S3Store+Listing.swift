@@ -18,9 +18,12 @@ struct S3Page {
     /// Where the listing goes on, as the server has it; what else tells is the last key.
     let token: String?
 
-    /// `nil` if the document is none.
+    /// `nil` if the document is none, or does not say whether it is the last: what is missing from a listing
+    /// that ends there is taken for removed.
     init?(_ root: XMLElement) {
-        guard root.name == "ListBucketResult" else { return nil }
+        guard root.name == "ListBucketResult",
+            let isTruncated = root.text("IsTruncated").flatMap({ Bool($0) })
+        else { return nil }
         let isEncoded = root.text("EncodingType") == "url"
         var entries: [Entry] = []
         var strange: [String] = []
@@ -39,7 +42,7 @@ struct S3Page {
         }
         self.entries = entries
         self.strange = strange
-        isLast = root.text("IsTruncated") != "true"
+        isLast = !isTruncated
         token = root.text("NextContinuationToken")
     }
 

@@ -304,7 +304,9 @@ import Testing
         let bomb =
             "<?xml version=\"1.0\"?><!DOCTYPE a [<!ENTITY b \"bbbb\"><!ENTITY c \"&b;&b;\">]><a>&c;</a>"
         let deep = String(repeating: "<a>", count: 100_000)
-        for body in ["", "hello", "<multistatus", bomb, deep, "<a></b>"] {
+        // It does not say that it is the last page: what is not in it would be taken for removed.
+        let endless = "<ListBucketResult></ListBucketResult>"
+        for body in ["", "hello", "<multistatus", bomb, deep, "<a></b>", endless] {
             let server = try HostileServer { $0.answer("200 OK", [], Array(body.utf8)) }
             let first = try stores(server)[0]
             #expect(
@@ -322,7 +324,8 @@ import Testing
 
     /// What a listing with this in it ends with, and how long that takes, in seconds.
     private func list(_ inside: String) throws -> (StoreError.Kind?, Double) {
-        let body = Array("<ListBucketResult\(inside)</ListBucketResult>".utf8)
+        let body = Array(
+            "<ListBucketResult\(inside)<IsTruncated>false</IsTruncated></ListBucketResult>".utf8)
         let server = try HostileServer { $0.answer("200 OK", [], body) }
         let store = try stores(server)[0]
         let start = MonotonicClock.now

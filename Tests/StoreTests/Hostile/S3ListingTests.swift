@@ -11,6 +11,11 @@ import Testing
         return "<Contents><Key>\(key)</Key><ETag>\"1\"</ETag><Size>\(size)</Size></Contents>"
     }
 
+    private static func page(_ inside: String, isLast: Bool = true) -> [UInt8] {
+        let end = "<IsTruncated>\(!isLast)</IsTruncated></ListBucketResult>"
+        return Array(("<ListBucketResult>" + inside + end).utf8)
+    }
+
     /// A server that lists the keys as S3 does, so many at a time.
     private static func server(_ keys: [String], pageSize: Int = 1_000) throws -> HostileServer {
         let keys = keys.sorted { $0.utf8.lexicographicallyPrecedes($1.utf8) }
@@ -21,10 +26,8 @@ import Testing
             let last = fields.first { $0.hasPrefix("start-after=") }
                 .flatMap { PercentEncoding.decode($0.dropFirst("start-after=".utf8.count)) }
             let rest = keys.filter { (last ?? "").utf8.lexicographicallyPrecedes($0.utf8) }
-            let body =
-                "<ListBucketResult><IsTruncated>\(rest.count > pageSize)</IsTruncated>"
-                + rest.prefix(pageSize).map(contents).joined() + "</ListBucketResult>"
-            connection.answer("200 OK", [], Array(body.utf8))
+            let body = rest.prefix(pageSize).map(contents).joined()
+            connection.answer("200 OK", [], page(body, isLast: rest.count <= pageSize))
         }
     }
 
@@ -34,10 +37,8 @@ import Testing
             guard connection.head.contains("encoding-type=url") else {
                 return connection.answer("400 Bad Request")
             }
-            let body =
-                "<ListBucketResult><EncodingType>url</EncodingType>" + keys.map(contents).joined()
-                + "</ListBucketResult>"
-            connection.answer("200 OK", [], Array(body.utf8))
+            let body = "<EncodingType>url</EncodingType>" + keys.map(contents).joined()
+            connection.answer("200 OK", [], page(body))
         }
     }
 
@@ -76,12 +77,11 @@ import Testing
         let server = try HostileServer { connection in
             let isSecond = connection.head.contains("start-after=a ")
             let body =
-                "<ListBucketResult><EncodingType>url</EncodingType>"
+                "<EncodingType>url</EncodingType>"
                 + (isSecond
-                    ? Self.contents("b%FF") + Self.contents("c") : Self.contents("a"))
-                + (isSecond ? "" : Self.contents("b%FF") + "<IsTruncated>true</IsTruncated>")
-                + "</ListBucketResult>"
-            connection.answer("200 OK", [], Array(body.utf8))
+                    ? Self.contents("b%FF") + Self.contents("c")
+                    : Self.contents("a") + Self.contents("b%FF"))
+            connection.answer("200 OK", [], Self.page(body, isLast: isSecond))
         }
         var passedOver = PassedOver()
         passedOver.note("b%FF")
@@ -91,12 +91,9 @@ import Testing
     @Test func `a page without an object is not the end`() throws {
         let server = try HostileServer { connection in
             let isSecond = connection.head.contains("continuation-token=a%2Fb%3D")
-            let body =
-                isSecond
-                ? "<IsTruncated>false</IsTruncated>" + Self.contents("k")
-                : "<IsTruncated>true</IsTruncated><NextContinuationToken>a/b=</NextContinuationToken>"
+            let token = "<NextContinuationToken>a/b=</NextContinuationToken>"
             connection.answer(
-                "200 OK", [], Array("<ListBucketResult>\(body)</ListBucketResult>".utf8))
+                "200 OK", [], Self.page(isSecond ? Self.contents("k") : token, isLast: isSecond))
         }
         #expect(try paths(server) == bytes("k"))
     }
@@ -104,9 +101,7 @@ import Testing
     @Test(arguments: ["", "<NextContinuationToken>a</NextContinuationToken>"])
     func `pages without an object that lead nowhere are an error`(_ token: String) throws {
         let server = try HostileServer { connection in
-            let body =
-                "<ListBucketResult><IsTruncated>true</IsTruncated>\(token)</ListBucketResult>"
-            connection.answer("200 OK", [], Array(body.utf8))
+            connection.answer("200 OK", [], Self.page(token, isLast: false))
         }
         #expect(throws: StoreError.self) { _ = try paths(server) }
     }
@@ -114,12 +109,10 @@ import Testing
     @Test func `what is said to be larger than any file is passed over`() throws {
         let server = try HostileServer { connection in
             let sizes = ["5", "17592186044417", "1152921504606846976", "9223372036854775807"]
-            let body =
-                "<ListBucketResult>"
-                + sizes.enumerated().map {
-                    "<Contents><Key>k\($0)</Key><ETag>\"1\"</ETag><Size>\($1)</Size></Contents>"
-                }.joined() + "</ListBucketResult>"
-            connection.answer("200 OK", [], Array(body.utf8))
+            let body = sizes.enumerated().map {
+                "<Contents><Key>k\($0)</Key><ETag>\"1\"</ETag><Size>\($1)</Size></Contents>"
+            }
+            connection.answer("200 OK", [], Self.page(body.joined()))
         }
         var passedOver = PassedOver()
         for key in ["k1", "k2", "k3"] { passedOver.note(key) }
@@ -130,9 +123,9 @@ import Testing
     func `what has no size is passed over, and counted`(_ size: String) throws {
         let server = try HostileServer { connection in
             let body =
-                "<ListBucketResult><Contents><Key>f/</Key>\(size)</Contents>" + Self.contents("k")
-                + "<Contents><Key>l</Key><ETag>\"1\"</ETag>\(size)</Contents></ListBucketResult>"
-            connection.answer("200 OK", [], Array(body.utf8))
+                "<Contents><Key>f/</Key>\(size)</Contents>" + Self.contents("k")
+                + "<Contents><Key>l</Key><ETag>\"1\"</ETag>\(size)</Contents>"
+            connection.answer("200 OK", [], Self.page(body))
         }
         var passedOver = PassedOver()
         passedOver.note("l")
@@ -160,10 +153,8 @@ import Testing
     }
 
     @Test func `a key that ends with a slash and holds something is counted`() throws {
-        let body =
-            "<ListBucketResult><Contents><Key>folder/</Key><Size>5</Size></Contents>"
-            + "</ListBucketResult>"
-        let server = try HostileServer { $0.answer("200 OK", [], Array(body.utf8)) }
+        let body = Self.page("<Contents><Key>folder/</Key><Size>5</Size></Contents>")
+        let server = try HostileServer { $0.answer("200 OK", [], body) }
         var without = PassedOver()
         without.note("folder/")
         #expect(try paths(server, without: without) == bytes("folder/"))
