@@ -54,6 +54,7 @@ package final class FuseSession: @unchecked Sendable {
         let mayPass = Capabilities.has(Capabilities.systemAdministration)
         connection.pointee.want_passthrough = options.passthrough && mayPass ? 1 : 0
         connection.pointee.want_direct_mapping = volume.mayPromise ? 1 : 0
+        connection.pointee.root_only = options.needsPermissions ? 0 : 1
         try mount(options)
         volume.pictures?.attach(virtual)
         volume.followQueries(virtual, granted)

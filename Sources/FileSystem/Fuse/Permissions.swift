@@ -9,7 +9,8 @@ internal import SystemCalls
 /// that is made or taken away there: the change before has made them unknown to it. Where only root can come,
 /// who may do everything, nobody looks, and that request is saved. What is left is that not even root runs what
 /// nobody may: the kernel sees to that where something is run, and ``FuseSession/tellAccess(_:_:_:)`` says it
-/// beforehand.
+/// beforehand. Who comes as root and acts for others, as servers of network file systems do, is refused: nobody
+/// would look at the rights of those (`root_only` of the shim).
 extension FuseSession.Options {
     /// Whether somebody may come who may not do everything.
     var needsPermissions: Bool {

@@ -12,12 +12,29 @@
 
 /* The kernel's side of the protocol, as far as it is needed here. */
 enum {
+    OPCODE_LOOKUP = 1,
+    OPCODE_SETATTR = 4,
+    OPCODE_SYMLINK = 6,
+    OPCODE_MKNOD = 8,
+    OPCODE_MKDIR = 9,
+    OPCODE_UNLINK = 10,
+    OPCODE_RMDIR = 11,
+    OPCODE_RENAME = 12,
+    OPCODE_LINK = 13,
+    OPCODE_OPEN = 14,
     OPCODE_READ = 15,
     OPCODE_FSYNC = 20,
+    OPCODE_SETXATTR = 21,
+    OPCODE_GETXATTR = 22,
+    OPCODE_LISTXATTR = 23,
+    OPCODE_REMOVEXATTR = 24,
     OPCODE_INIT = 26,
+    OPCODE_OPENDIR = 27,
     OPCODE_FSYNCDIR = 30,
+    OPCODE_ACCESS = 34,
     OPCODE_CREATE = 35,
     OPCODE_FALLOCATE = 43,
+    OPCODE_RENAME2 = 45,
     OPCODE_COPY_FILE_RANGE = 47,
     OPCODE_TMPFILE = 51
 };
@@ -65,6 +82,12 @@ struct read_in {
     uint32_t size;
 };
 
+struct setattr_in {
+    uint32_t valid;
+};
+/* By a descriptor. */
+enum { SETATTR_HANDLE = 1 << 6 };
+
 /* From this size on a request is about much data. */
 enum { MUCH = 64 << 10 };
 
@@ -83,11 +106,40 @@ static int takes_long(const struct in_header *header) {
 /* libfuse passes the session's userdata to these, which is not ours: one mount a process. */
 static struct shim_connection *current;
 
+/* Whether it depends on permissions if a request may be done: those that go by a name or a node, not those of
+   what is open. */
+static int needs_permission(const struct in_header *header) {
+    switch (header->opcode) {
+    case OPCODE_LOOKUP: case OPCODE_SYMLINK: case OPCODE_MKNOD: case OPCODE_MKDIR: case OPCODE_UNLINK:
+    case OPCODE_RMDIR: case OPCODE_RENAME: case OPCODE_LINK: case OPCODE_OPEN: case OPCODE_SETXATTR:
+    case OPCODE_GETXATTR: case OPCODE_LISTXATTR: case OPCODE_REMOVEXATTR: case OPCODE_OPENDIR:
+    case OPCODE_ACCESS: case OPCODE_CREATE: case OPCODE_RENAME2: case OPCODE_TMPFILE:
+        return 1;
+    case OPCODE_SETATTR:
+        return !(((const struct setattr_in *)(header + 1))->valid & SETATTR_HANDLE);
+    default:
+        return 0;
+    }
+}
+
+/* Answers a request that nobody may make; whether it was one. */
+static int refuse(int fd, const struct in_header *header) {
+    if (!current->root_only || header->uid == 0 || !needs_permission(header)) return 0;
+    struct out_header answer = {.len = sizeof answer, .error = -EACCES, .unique = header->unique};
+    /* It fails if who asked is gone. */
+    ssize_t written = write(fd, &answer, sizeof answer);
+    (void)written;
+    return 1;
+}
+
 static ssize_t read_request(int fd, void *buffer, size_t length, void *userdata) {
     (void)userdata;
-    ssize_t result = turn_read(fd, buffer, length);
-    if (result < (ssize_t)(sizeof(struct in_header) + 16)) return result;
     struct in_header *header = buffer;
+    ssize_t result;
+    do {
+        result = turn_read(fd, buffer, length);
+    } while (result >= (ssize_t)sizeof *header && refuse(fd, header));
+    if (result < (ssize_t)(sizeof *header + 16)) return result;
     if (takes_long(header)) turn_call();
     if (header->opcode == OPCODE_TMPFILE) {
         /* As CREATE in all but the name, which is one that no file can have. */

@@ -16,6 +16,9 @@ struct shim_connection {
     int want_passthrough;
     /* That files opened with FOPEN_DIRECT_IO can be mapped and shared. */
     int want_direct_mapping;
+    /* Root alone may come, and nobody looks at permissions. Who comes as root and acts for another user
+       (setfsuid(2): servers of network file systems) gets EACCES for what goes by them. */
+    int root_only;
     /* Known after INIT. */
     int has_passthrough;
     int has_direct_mapping;
