@@ -81,6 +81,27 @@ import Testing
         }
     }
 
+    @Test func `others are added to a picture that is shown and not on the disk yet`() throws {
+        try withShelf { shelf, folder in
+            shelf.show(try file([.small: [1]]), for: node(1))
+            #expect(try shelf.add([.huge: [2]], for: node(1), type))
+            // There is nothing left to write: what was shown would take the place of more.
+            #expect(try shelf.writeShown(node(1)) == false)
+            #expect(self.shelf(folder).bytes(node(1), type, .small) == [1])
+            #expect(self.shelf(folder).bytes(node(1), type, .huge) == [2])
+        }
+    }
+
+    @Test func `a picture too large for memory is seen before it is on the disk`() throws {
+        try withShelf { shelf, folder in
+            let picture = [UInt8](repeating: 1, count: PictureShelf.byteLimit / 4)
+            shelf.show(try file([.huge: picture]), for: node(1))
+            #expect(shelf.bytes(node(1), type, .huge) == picture)
+            #expect(try shelf.writeShown(node(1)))
+            #expect(shelf.bytes(node(1), type, .huge) == picture)
+        }
+    }
+
     @Test func `a picture is read from where it is when others are added to its file`() throws {
         try withShelf { shelf, folder in
             try shelf.put(try file([.small: [1, 2], .medium: [3, 4]]), for: node(1))
@@ -101,8 +122,9 @@ import Testing
             #expect(folder.head(node(1))?.written == Self.moment)
             #expect(try shelf.add([.huge: [2]], for: node(1), type))
             #expect(folder.head(node(1))?.written == Self.moment)
-            try shelf.write(try file([.small: [3]]), for: node(1))
-            #expect(folder.head(node(1))?.written == Self.moment)
+            shelf.show(try file([.small: [3]]), for: node(2))
+            #expect(try shelf.writeShown(node(2)))
+            #expect(folder.head(node(2))?.written == Self.moment)
         }
     }
 }

@@ -31,8 +31,6 @@ final class StagedPictures: Sendable {
         var drawn = Recent<NodeNumber, Drawn>(limit: byteLimit)
         /// Versions that were published while they were drawn, as they were at the publish.
         var awaited = Recent<NodeNumber, ContentStamp>(limit: awaitedLimit)
-        /// Shown, and not on the disk yet.
-        var unwritten: [NodeNumber: [UInt8]] = [:]
     }
     private let state = Lock(State())
 
@@ -67,25 +65,14 @@ final class StagedPictures: Sendable {
             defer { state.drawn.remove(node) }
             if let drawn = state.drawn[node], drawn.stamp == stamp {
                 shelf.show(drawn.file, for: node)
-                state.unwritten[node] = drawn.file
             } else if isComing() {
                 state.awaited.insert(stamp, for: node, weight: 1)
             }
         }
     }
 
-    /// Whether the version was published with its picture, or while that was drawn.
-    func follows(_ node: NodeNumber) -> Bool {
-        state.withLock { $0.unwritten[node] != nil || $0.awaited[node] != nil }
-    }
-
     /// The state of a published version that is still drawn as it was staged; nil for others.
     func awaited(_ node: NodeNumber) -> ContentStamp? { state.withLock { $0.awaited[node] } }
-
-    /// What was shown with a version and has to be written.
-    func takeUnwritten(_ node: NodeNumber) -> [UInt8]? {
-        state.withLock { $0.unwritten.isEmpty ? nil : $0.unwritten.removeValue(forKey: node) }
-    }
 
     /// The session ends without a version.
     func discard(_ node: NodeNumber) { state.withLock { $0.drawn.remove(node) } }

@@ -29,9 +29,8 @@ extension VolumePictures {
 
     /// Writes the picture of a session that was published with one. Waits for the disk.
     func writeStaged(_ node: NodeNumber) {
-        guard let file = staged.takeUnwritten(node) else { return }
         // On a full disk it is in memory for a while, and drawn again when somebody asks after that.
-        guard (try? shelf.write(file, for: node)) != nil else { return }
+        guard (try? shelf.writeShown(node)) == true else { return }
         removeIfGone(node)
         completeLater(node)
     }

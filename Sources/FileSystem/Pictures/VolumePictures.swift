@@ -264,7 +264,9 @@ final class VolumePictures: Sendable {
     /// A document was published. Under the volume's lock.
     func published(_ subject: PictureSubject) {
         if isTemporaryName(subject.fileName) { return }
-        if !staged.follows(subject.node) { askAtOnce(subject) }
+        // Published with its picture, or while that is drawn.
+        let hasPicture = shelf.isUnwritten(subject.node) || staged.awaited(subject.node) != nil
+        if !hasPicture { askAtOnce(subject) }
         desktop?.changed(subject.item)
     }
 

@@ -18,9 +18,11 @@ package final class PictureShelf: Sendable {
     private struct State {
         var heads = Recent<NodeNumber, PictureFile?>(limit: headLimit)
         var pictures = Recent<Place, [UInt8]>(limit: byteLimit)
+        /// Shown, and not on the disk yet.
+        var unwritten: [NodeNumber: [UInt8]] = [:]
     }
     private let state = Lock(State())
-    /// Held while a version's file is read and written again.
+    /// Held while a version's file is written, and while it is read to be written again.
     private let changes = Lock(())
     private let folder: PictureFolder
     /// Files written from the first moment to the second are not believed.
@@ -68,7 +70,9 @@ package final class PictureShelf: Sendable {
     }
 
     /// All of a version's pictures, as ``PictureOutcome/file(_:)`` has them.
-    package func file(_ node: NodeNumber) -> [UInt8]? { folder.read(node) }
+    package func file(_ node: NodeNumber) -> [UInt8]? {
+        state.withLock { $0.unwritten[node] } ?? folder.read(node)
+    }
 
     /// One of a version's pictures.
     package func bytes(_ node: NodeNumber, _ type: PictureType, _ size: PictureSize) -> [UInt8]? {
@@ -76,6 +80,10 @@ package final class PictureShelf: Sendable {
         let key = Place(node: node, size: size)
         if let known = state.withLock({ $0.pictures[key] }), known.count == place.count {
             return known
+        }
+        let unwritten = state.withLock { $0.unwritten[node] }
+        if let unwritten, let head = PictureFile(unwritten), head.type == type {
+            return head.places[size].map { Array(unwritten[$0]) }
         }
         guard let bytes = folder.read(node, type, size) else { return nil }
         remember(bytes, key)
@@ -115,7 +123,7 @@ package final class PictureShelf: Sendable {
     private func kept(_ node: NodeNumber, _ type: PictureType)
         -> (file: [UInt8], head: PictureFile)?
     {
-        guard let file = folder.read(node), let head = PictureFile(file), head.type == type,
+        guard let file = file(node), let head = PictureFile(file), head.type == type,
             head.failure == nil
         else { return nil }
         return (file, head)
@@ -125,29 +133,51 @@ package final class PictureShelf: Sendable {
         _ file: [UInt8], for node: NodeNumber, at moment: Timestamp
     ) throws(Errno) {
         try folder.put(file, for: node, at: moment)
-        show(file, for: node)
-    }
-
-    /// From now on this is what is kept for the version, as long as it stays in memory. Does not
-    /// wait: to be followed by ``write(_:for:)``.
-    package func show(_ file: [UInt8], for node: NodeNumber) {
-        let head = PictureFile(file)
         state.withLock { state in
-            state.heads.insert(head, for: node, weight: 1)
-            for size in PictureSize.allCases {
-                let key = Place(node: node, size: size)
-                state.pictures.remove(key)
-                guard let place = head?.places[size], place.count <= Self.byteLimit / 8 else {
-                    continue
-                }
-                state.pictures.insert(Array(file[place]), for: key, weight: place.count)
-            }
+            Self.remember(file, for: node, &state)
+            state.unwritten[node] = nil
         }
     }
 
-    /// Writes a version's file to the disk.
-    package func write(_ file: [UInt8], for node: NodeNumber) throws(Errno) {
-        try folder.put(file, for: node, at: clock())
+    /// From now on this is what is kept for the version. Does not wait: to be followed by
+    /// ``writeShown(_:)``.
+    package func show(_ file: [UInt8], for node: NodeNumber) {
+        state.withLock { state in
+            Self.remember(file, for: node, &state)
+            state.unwritten[node] = file
+        }
+    }
+
+    private static func remember(_ file: [UInt8], for node: NodeNumber, _ state: inout State) {
+        let head = PictureFile(file)
+        state.heads.insert(head, for: node, weight: 1)
+        for size in PictureSize.allCases {
+            let key = Place(node: node, size: size)
+            state.pictures.remove(key)
+            guard let place = head?.places[size], place.count <= byteLimit / 8 else { continue }
+            state.pictures.insert(Array(file[place]), for: key, weight: place.count)
+        }
+    }
+
+    /// Whether what is shown of a version is not on the disk yet.
+    package func isUnwritten(_ node: NodeNumber) -> Bool {
+        state.withLock { $0.unwritten[node] != nil }
+    }
+
+    /// Writes what is shown of a version to the disk. False if nothing is left to write. Where that fails it
+    /// stays in memory for a while.
+    package func writeShown(_ node: NodeNumber) throws(Errno) -> Bool {
+        // Every close asks, and most have none: they do not wait for others' files.
+        guard isUnwritten(node) else { return false }
+        let moment = clock()
+        return try changes.withLock { (_) throws(Errno) in
+            // Pictures that were added meanwhile went to the disk with it.
+            guard let file = state.withLock({ $0.unwritten[node] }) else { return false }
+            // Not before it is there: who adds to it takes it from here.
+            defer { state.withLock { $0.unwritten[node] = nil } }
+            try folder.put(file, for: node, at: moment)
+            return true
+        }
     }
 
     /// The version is gone, and its pictures go.
@@ -159,6 +189,7 @@ package final class PictureShelf: Sendable {
     private func forget(_ node: NodeNumber) {
         state.withLock { state in
             state.heads.remove(node)
+            state.unwritten[node] = nil
             for size in PictureSize.allCases {
                 state.pictures.remove(Place(node: node, size: size))
             }

@@ -63,6 +63,18 @@ struct PublishedPictureTests {
         }
     }
 
+    @Test func `the largest picture follows also while the others are still written`() throws {
+        try withPictures(patience: Self.patience) { desk in
+            try desk.remount { try desk.container.preload(Container.slowRename) }
+            for number in 0..<3 {
+                let slide = PictureDesk.slide(number)
+                desk.agent.store("a.slide", slide)
+                #expect(
+                    try desk.picture("a.slide", 1024) == desk.reference(slide, "slide", 1024))
+            }
+        }
+    }
+
     @Test func `a placeholder stands in for the largest, and who watches it is told`() throws {
         try withPictures(thumbnailer: HaltedWorkers.thumbnailer()) { desk in
             let (agent, workers) = (desk.agent, HaltedWorkers(desk))

@@ -111,23 +111,11 @@ struct StoredPictureTests {
         }
     }
 
-    /// A disk on which each entry takes a while.
-    private static let slowRename = """
-        #define _GNU_SOURCE
-        #include <dlfcn.h>
-        #include <unistd.h>
-        int rename(const char *from, const char *to) {
-            int (*next)(const char *, const char *) = dlsym(RTLD_NEXT, "rename");
-            usleep(100000);
-            return next(from, to);
-        }
-        """
-
     /// What comes before it in the order of changes takes longer than the listing.
     @Test func `a folder that is listed by a link which was just made has pictures by that`() throws
     {
         try #require(isInstalled("gio"))
-        try withPromises(preloading: Self.slowRename) { desk, agent in
+        try withPromises(preloading: Container.slowRename) { desk, agent in
             agent.shell("mkdir folder; mv 0.slide folder; ls . folder")
             try #expect(waitUntil { try desk.entries().count == 4 * 3 })
             agent.shell("touch -d @1000000 1.slide 2.slide; ln -s $PWD/folder link; ls link/")
