@@ -25,7 +25,9 @@ struct ReplayTests {
                 cp -a \(source) \(disk)
                 """)
             try volume.shapeedit("import", "--promise", source, "@in")
-            try body(volume, agent, source, disk)
+            // What it made is told after it has ended, and not to those who watch from now on.
+            try volume.remount()
+            try body(volume, volume.agent(), source, disk)
         }
     }
 
