@@ -33,6 +33,34 @@ struct ImportTests {
         try volume.run("getfattr", "--only-values", "-n", "user.shapeedit.error", name).text
     }
 
+    /// Attributes of files that cannot be read: those that tell of an import.
+    private static let lostSource = """
+        #define _GNU_SOURCE
+        #include <dlfcn.h>
+        #include <errno.h>
+        #include <string.h>
+        #include <sys/types.h>
+        ssize_t getxattr(const char *path, const char *name, void *value, size_t size) {
+            ssize_t (*next)(const char *, const char *, void *, size_t) = dlsym(RTLD_NEXT, "getxattr");
+            if (strcmp(name, "user.shapeedit.source")) return next(path, name, value, size);
+            errno = EIO;
+            return -1;
+        }
+        """
+
+    @Test func `a refresh that cannot ask what was imported says why`() throws {
+        try withSource(.passthrough) { volume, agent, source in
+            try volume.shapeedit("import", "--promise", source, "@in")
+            let binary = try BuiltPrograms.shapeedit()
+            agent.shell("mkdir empty")
+            let nothing = try volume.run(binary, "import", "--refresh", "empty")
+            #expect(nothing.errorText.contains("nothing was imported"), "\(nothing)")
+            try #require(volume.container).preload(Self.lostSource)
+            let failed = try volume.run(binary, "import", "--refresh", "in")
+            #expect(failed.errorText.contains("in: Input/output error"), "\(failed)")
+        }
+    }
+
     @Test(.enabled(if: isInstalled("prlimit"), "needs prlimit"))
     func `more small contents than there are descriptors are read at once`() throws {
         try withSource(.passthrough) { volume, agent, source in

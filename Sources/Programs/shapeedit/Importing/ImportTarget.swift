@@ -38,10 +38,13 @@ struct ImportTarget {
 
     /// The address of the tree that was imported here.
     func source() throws(Failure) -> String {
-        let text = (try? PathAttributes.value("user.shapeedit.source", of: path)).map {
-            String(path: $0)
+        let text: String
+        do throws(Errno) {
+            text = String(path: try PathAttributes.value("user.shapeedit.source", of: path))
+        } catch {
+            guard error.code == ENODATA else { throw Failure(path, error) }
+            throw Failure(.usage, "\(path): nothing was imported to it")
         }
-        guard let text else { throw Failure(.usage, "\(path): nothing was imported to it") }
         // Of a folder in an import, its path follows. The path of a source may hold a line break itself:
         // the daemon knows.
         guard text.hasPrefix("folder:") || !text.utf8.contains(0x0a) else { throw isPart }
