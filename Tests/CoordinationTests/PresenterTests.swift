@@ -325,6 +325,11 @@ import Testing
         // Nor the presenter on whose behalf it was done.
         _ = try claim("a", .write, presenter: other, process: 70)
         #expect(try change(.changed, "a", by: 70) == [.message(own, .changed)])
+        // What a part of its program writes while it reads comes from somebody else.
+        let reader = try present("b", process: 60)
+        _ = try claim("b", .read, presenter: reader, process: 60)
+        let written = ItemChange(.changed, try path("b"), by: 71, family: [71, 60])
+        #expect(table.note(written, at: 0) == [.message(reader, .changed)])
     }
 
     @Test mutating func `what one presenter does is told to the others of its process`() throws {

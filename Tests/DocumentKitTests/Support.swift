@@ -23,22 +23,36 @@ struct Text: DocumentContents {
     }
 }
 
-/// A text that lets a test do something at the moment when it is asked for what the file is to hold.
+/// A text that lets a test do something at the moment when it is asked for what the file is to hold, or
+/// given what the file holds.
 struct HookedText: DocumentContents {
-    private static let hook = Lock<(@Sendable () -> Void)?>(nil)
+    private struct Hooks {
+        var saving: (@Sendable () -> Void)?
+        var loading: (@Sendable () -> Void)?
+    }
+    private static let hooks = Lock(Hooks())
     var text: String
 
     init(_ text: String) { self.text = text }
-    init(contents: [UInt8]) { text = String(decoding: contents, as: UTF8.self) }
+    init(contents: [UInt8]) {
+        text = String(decoding: contents, as: UTF8.self)
+        let action = Self.hooks.withLock { $0.loading.take() }
+        action?()
+    }
     func contents() -> [UInt8] {
-        let action = Self.hook.withLock { $0.take() }
+        let action = Self.hooks.withLock { $0.saving.take() }
         action?()
         return Array(text.utf8)
     }
 
     /// Runs `action` once, the next time.
     static func onSaving(_ action: @escaping @Sendable () -> Void) {
-        hook.withLock { $0 = action }
+        hooks.withLock { $0.saving = action }
+    }
+
+    /// Runs `action` once, the next time.
+    static func onLoading(_ action: @escaping @Sendable () -> Void) {
+        hooks.withLock { $0.loading = action }
     }
 }
 

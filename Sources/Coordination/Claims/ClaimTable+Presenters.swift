@@ -170,15 +170,14 @@ extension ClaimTable {
         for path in paths {
             // Only claims by name are on behalf of a presenter.
             for mark in named.at(path) + named.above(path) {
-                // One that waits has changed nothing.
-                guard let claim = claims[mark.id], claim.phase != .waiting,
+                // One that waits has changed nothing, and one to read says nothing of who writes: what comes
+                // after the presenter has read is news to it.
+                guard let claim = claims[mark.id], claim.phase != .waiting, mark.access.writes,
                     change.family.contains(claim.request.holder.process)
                 else { continue }
                 if let presenter = claim.request.presenter {
                     found.insert(presenter)
-                } else if claim.phase == .granted, mark.access.writes,
-                    claim.request.holder.process == change.process
-                {
+                } else if claim.phase == .granted, claim.request.holder.process == change.process {
                     isClaimed = true
                 }
             }

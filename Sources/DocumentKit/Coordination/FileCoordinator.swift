@@ -34,7 +34,8 @@ public final class FileCoordinator: Sendable {
 
     /// - Parameters:
     ///   - purpose: a word that several coordinators share; by default one of its own.
-    ///   - presentation: on whose behalf it works: that presenter is told nothing of it.
+    ///   - presentation: on whose behalf it works: that presenter is told nothing of what it
+    ///     changes.
     public init(purpose: String? = nil, for presentation: FilePresentation? = nil) {
         self.purpose = purpose ?? "\(UInt64.random(in: .min ... .max))"
         self.presentation = presentation
@@ -152,7 +153,9 @@ public final class FileCoordinator: Sendable {
         defer { lender?.end() }
         let paths = places.map(\.path)
         guard let presentation else { return try body(paths, lender) }
-        return try presentation.leavingOut(paths) { try body(paths, lender) }
+        // What others change while this reads is news: it may have been read before.
+        let changed = places.filter(\.writes).map(\.path)
+        return try presentation.leavingOut(changed) { try body(paths, lender) }
     }
 
     /// The container that has a document which was granted to the app whose mount this is; `nil` for all
