@@ -1,5 +1,7 @@
 import DocumentKit
+import Glibc
 import Probing
+import SystemCalls
 import TestSupport
 import Testing
 
@@ -20,6 +22,58 @@ import Testing
             agent.store("note", "three")
             expectSoon("looking") { document.contents?.text == "four" }
             try document.close()
+        }
+    }
+
+    /// Where there is that file, the document is written when it has been read to its end, and its state is
+    /// told late.
+    private static let lateWrites = """
+        #include <stdio.h>
+        #include <stdlib.h>
+        #include <string.h>
+        #include <sys/stat.h>
+        #include <sys/syscall.h>
+        #include <unistd.h>
+        static int written;
+        __attribute__((constructor)) static void begin(void) { setlinebuf(stdout); }
+        ssize_t read(int file, void *bytes, size_t count) {
+            ssize_t result = syscall(SYS_read, file, bytes, count);
+            char link[64], path[4096] = "";
+            snprintf(link, sizeof link, "/proc/self/fd/%d", file);
+            if (result == 0 && readlink(link, path, sizeof path - 1) > 5
+                && !strcmp(path + strlen(path) - 5, "/note") && !unlink("../late")) {
+                unsetenv("LD_PRELOAD");
+                written = system("printf two > note") == 0;
+            }
+            return result;
+        }
+        int fstat(int file, struct stat *status) {
+            int result = syscall(SYS_newfstatat, file, "", status, 0x1000);
+            if (written) usleep(300000);
+            written = 0;
+            return result;
+        }
+        """
+
+    @Test(.enabled(if: isInstalled("cc"), "needs cc"), arguments: places)
+    func `what is written after a file was read is not taken for what was read`(
+        _ place: DataPath
+    ) throws {
+        try withVolume(place) { volume in
+            let base = "\(volume.directory)/.."
+            let compile = "printf '%s' \"$0\" | cc -shared -fPIC -x c - -o ../late.so"
+            let compiled = try volume.run("sh", "-c", compile, Self.lateWrites)
+            try #require(compiled.status == 0, "\(compiled)")
+            try volume.agent().store("note", "one")
+            try store("\(base)/late", "")
+            let line = """
+                until [ $((n += 1)) = 100 ] || grep -q two ../out 2> /dev/null; do echo; sleep 0.1; done \\
+                    | LD_PRELOAD=../late.so '\(try BuiltPrograms.noteTaker())' note > ../out
+                """
+            let result = try volume.run("sh", "-c", line)
+            #expect(result.status == 0, "\(result)")
+            #expect(access("\(base)/late", F_OK) != 0)
+            #expect(text(of: "\(base)/out")?.hasSuffix("two\n") == true)
         }
     }
 }

@@ -18,12 +18,12 @@ enum DocumentBytes {
         }
         do throws(Errno) {
             let file = try OwnedDescriptor.open(path, O_RDONLY)
+            // What is written while it is read gives it another stamp.
+            let moment = WallClock.now
+            let stamp = FileStamp(try file.status())
             let bytes = try WholeFile.read(file, limit: limit)
-            return (
-                bytes,
-                DocumentFileState(
-                    FileStamp(try file.status()), digest: try Hashing.sha256(bytes))
-            )
+            let digest = try Hashing.sha256(bytes)
+            return (bytes, DocumentFileState(stamp, digest: digest, at: moment))
         } catch {
             if [ENOENT, ENOTDIR].contains(error.code) { return nil }
             throw .file("\(path): \(ContentReason.words(error, path))")
@@ -55,12 +55,13 @@ enum DocumentBytes {
                 let former = try OwnedDescriptor.open(path, O_RDONLY)
                 if let file = try WholeFile.save(path, with: bytes, over: former) {
                     // Of the file that was written: the name may lead to another one already.
-                    return DocumentFileState(FileStamp(try file.status()), digest: digest)
+                    return DocumentFileState(
+                        FileStamp(try file.status()), digest: digest, at: nil)
                 }
             }
             // Other programs are kept out by the claim.
             guard let stamp = FileStamp(path: path) else { throw Errno.last }
-            return DocumentFileState(stamp, digest: digest)
+            return DocumentFileState(stamp, digest: digest, at: nil)
         } catch { throw .file("\(path): \(error)") }
     }
 }

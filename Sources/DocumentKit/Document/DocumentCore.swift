@@ -115,17 +115,20 @@ struct DocumentFileState: Hashable, Sendable {
     let stamp: FileStamp
     /// SHA-256.
     let digest: [UInt8]
-    /// When this was noted, the file had not changed for a while: a later change gives it another time.
+    /// When its stamp was taken, the file had not changed for a while: a later change gives it another time.
     private let isSettled: Bool
 
     /// Times of files advance in steps; nobody has longer ones, in nanoseconds.
     private static let step: Int64 = 100_000_000
 
-    init(_ stamp: FileStamp, digest: [UInt8]) {
+    /// - Parameter moment: before the stamp was taken, and that before the content was read; `nil` where what
+    ///   others write at once may have that stamp.
+    init(_ stamp: FileStamp, digest: [UInt8], at moment: (seconds: Int64, nanoseconds: Int64)?) {
         self.stamp = stamp
         self.digest = digest
-        let now = WallClock.now
-        isSettled = now.seconds * 1_000_000_000 + now.nanoseconds > stamp.changed &+ Self.step
+        isSettled =
+            moment.map { $0.seconds * 1_000_000_000 + $0.nanoseconds > stamp.changed &+ Self.step }
+            ?? false
     }
 
     /// Whether what the path names has this content for sure, without reading it.
