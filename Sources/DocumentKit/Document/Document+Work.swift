@@ -28,13 +28,15 @@ extension Document {
         }
     }
 
-    /// Does what may wait for other programs: meanwhile the thread tells what happens.
+    /// Does what may wait for other programs: meanwhile the thread tells what happens, unless there can be no
+    /// other thread.
     private func aside(_ body: @escaping @Sendable (Document) -> Void) {
         core.withLock { $0.isBusy = true }
-        Threads.start("document file") {
+        let run = { @Sendable in
             body(self)
             self.core.signal { $0.isBusy = false }
         }
+        if !Threads.startIfPossible("document file", run) { run() }
     }
 
     private func lookInTurn() {
@@ -133,6 +135,8 @@ final class DocumentPresenter<Contents: DocumentContents>: FilePresenter {
         look()
     }
     func presentationEnded() {
-        document.core.signal { if $0.isOpen { $0.attachTime = MonotonicClock.now } }
+        document.core.signal {
+            if $0.isOpen || $0.isOpening { $0.attachTime = MonotonicClock.now }
+        }
     }
 }

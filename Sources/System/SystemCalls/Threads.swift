@@ -24,6 +24,13 @@ public enum Threads {
         }
     }
 
+    /// The same where there can be one more thread: else `body` is not run, and the answer is `false`.
+    public static func startIfPossible(
+        _ name: String, _ body: @escaping @Sendable () -> Void
+    ) -> Bool {
+        create(Box(name: String(name.prefix(15)), yields: false, body: body)) == 0
+    }
+
     /// From now on a shortage of threads does not end the process: who starts one may serve everybody, and
     /// does not wait for it either.
     package static func waitForRoom() {
