@@ -90,16 +90,15 @@ extension Volume {
 
     /// The address of the tree an item was imported from, with the item's path in it on a second
     /// line; `nil` if it was not.
-    func sourceAddress(_ item: ItemNumber) -> String? {
+    func sourceAddress(_ item: ItemNumber) throws(Errno) -> String? {
         guard sources?.isInUse == true else { return nil }
-        let found: String?? = try? container.query { (database) throws(Failure) in
+        return try ask { (database) throws(Failure) in
             guard let origin = try database.origin(item),
                 let address = try database.source(origin.source)
             else { return nil }
             return origin.path.isEmpty
                 ? address : address + "\n" + String(path: origin.path)
         }
-        return found ?? nil
     }
 
     private func pass(_ node: NodeNumber, _ token: [UInt8]) throws(Errno) -> ImportPass {

@@ -13,7 +13,7 @@ extension Volume {
         case "state": return try contentState(node)
         case "progress": return try progress(node).map { String($0.percent) }
         case "progress.bytes": return try progress(node).map { String($0.bytes) }
-        case "source": return sourceAddress(node.item)
+        case "source": return try sourceAddress(node.item)
         case "import": return importReport(node)
         case "error":
             if let reason = reasons[currentNode(node)] { return reason }
