@@ -30,6 +30,18 @@ import Testing
         }
     }
 
+    @Test func `outside of a container an attribute gives no reasons`() throws {
+        try withVolume(.passthrough) { volume in
+            let path = "\(try #require(volume.container).base)/home/doc"
+            try store(path, "content")
+            let words = "\u{1B}[2Jnot what happened"
+            try PathAttributes.set("user.shapeedit.error", Array(words.utf8), of: path)
+            for error in [Errno(EIO), Errno(ETIMEDOUT)] {
+                #expect(ContentReason.words(error, path) == "\(error)")
+            }
+        }
+    }
+
     @Test func `that a content has to come is told before it is there`() throws {
         try withVolume(.passthrough, store: "folder") { volume in
             let container = try #require(volume.container)
