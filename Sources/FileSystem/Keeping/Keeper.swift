@@ -139,6 +139,7 @@ final class Keeper: Sendable {
         // for room is in a hurry.
         let purged = weeding.purge(now: plan.room || plan.removed || plan.ended)
         var gained = purged.gained
+        if gained { weeding.noteRemoval() }
         // Not for room either: a living document is no file between the two halves of a save.
         gained = weeding.purgeAbandoned(now: plan.ended) || gained
         gained = weeding.thin(tight: tight, everything: plan.everything) || gained

@@ -25,11 +25,15 @@ struct QuotaState {
     var excess: UInt64 = 0
     /// Why they could not, for people; `nil` if there are none.
     private(set) var problem: String?
+    /// Whether they are those that the disk lacks.
+    private var isOfDisk = false
     /// Since when there have been such bytes without a break, of ``MonotonicClock``.
     private var begun: UInt64 = 0
     private var isTold = false
     /// When it was looked last, of ``MonotonicClock``.
     private var looked: UInt64 = 0
+    /// How long after that it is looked again without a cause, in nanoseconds.
+    private var wait = Self.firstWait
     /// Something was taken or became free to go since it was looked last.
     var isDue = true
     /// When items were opened last in this mount: access times are not written that often.
@@ -46,18 +50,27 @@ struct QuotaState {
         opened[item] = last
     }
 
-    /// Whether it is to be looked now. As long as there is too much that is done now and then: who removes a
-    /// document, or makes room on the disk otherwise, is not noticed.
-    mutating func takeDue() -> Bool {
+    /// Whether it is to be looked now. As long as there is too much that is done now and then, as not all is
+    /// noticed that lets something go; less and less often, as each time all documents are looked at.
+    ///
+    /// - Parameter lacking: whether the disk has too little room.
+    mutating func takeDue(lacking: Bool) -> Bool {
         let now = MonotonicClock.now
-        let isDue = self.isDue || excess > 0 && now - looked > Self.pace
-        if isDue { looked = now }
-        self.isDue = false
-        return isDue
+        if isDue || (excess > 0 ? isOfDisk && !lacking : lacking) {
+            wait = Self.firstWait
+        } else if excess > 0, now - looked > wait {
+            wait = min(2 * wait, Self.longestWait)
+        } else {
+            return false
+        }
+        looked = now
+        isDue = false
+        return true
     }
 
     mutating func note(_ excess: Excess?) {
         self.excess = excess?.bytes ?? 0
+        isOfDisk = excess?.isOfDisk ?? false
         if problem == nil { begun = MonotonicClock.now }
         problem = excess?.description
         if problem == nil { isTold = false }
@@ -72,7 +85,8 @@ struct QuotaState {
     }
 
     /// In nanoseconds.
-    private static let pace: UInt64 = 5_000_000_000
+    private static let firstWait: UInt64 = 5_000_000_000
+    private static let longestWait: UInt64 = 300_000_000_000
     private static let patience: UInt64 = 10_000_000_000
 }
 
@@ -88,7 +102,8 @@ struct Excess: CustomStringConvertible {
         let size = Count.size(bytes)
         let whole = size + (isOfDisk ? " less free than to be kept free" : " more than the quota")
         let parts = reasons.filter { $0.bytes > 0 }.map { "\(Count.size($0.bytes)) \($0.why)" }
-        return whole + ", and what is here cannot go: "
-            + (parts.isEmpty ? "there is nothing" : parts.joined(separator: ", "))
+        // Beyond the quota there is always something that is here.
+        if parts.isEmpty { return whole + ": the disk is full of other things" }
+        return whole + ", and what is here cannot go: " + parts.joined(separator: ", ")
     }
 }

@@ -41,8 +41,9 @@ extension Volume {
         pictures?.upload(found.0)
     }
 
-    /// Lets go of what can go of these; the bytes that are not here any more.
-    func letGo(_ nodes: [NodeNumber]) -> UInt64 {
+    /// Lets go of what can go of these; the bytes that are not here any more, and those that could not be
+    /// removed.
+    func letGo(_ nodes: [NodeNumber]) -> (gone: UInt64, failed: UInt64) {
         let free = nodes.filter { pin(of: $0) != .keep }
         let found = state.withLock { state in
             free.compactMap { node -> (NodeNumber, Blob)? in
@@ -53,8 +54,9 @@ extension Volume {
                 return state.release(position)
             }
         }
-        guard !found.isEmpty, (try? remove(found)) != nil else { return 0 }
-        return found.reduce(0) { $0 + Weeding.counted($1.1.size) }
+        if found.isEmpty { return (0, 0) }
+        let bytes = found.reduce(0) { $0 + Weeding.counted($1.1.size) }
+        return (try? remove(found)) == nil ? (0, bytes) : (bytes, 0)
     }
 
     /// Removes the blobs of versions that count on them no more, unless others do. Those without a

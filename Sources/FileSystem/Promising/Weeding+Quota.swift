@@ -82,21 +82,30 @@ extension Weeding {
         }
     }
 
+    /// Documents were removed: if there was too much there may be less.
+    func noteRemoval() {
+        volume.state.withLock { state in
+            if state.quota.excess > 0 { state.quota.isDue = true }
+        }
+    }
+
     /// Lets go of what was not opened for longest until the quota is kept.
     func keepQuota() {
         let quota = volume.quota
         guard quota.isLimited, volume.link != nil else { return }
         defer { tellOfExcess() }
-        let isDue = volume.state.withLock { $0.quota.takeDue() }
         // What only waits to be drawn is as good as gone.
         let leaving = volume.pictures?.contents.bytes ?? 0
         let free = (try? content.space().free).map { $0 + leaving } ?? .max
         let lacking = quota.free.map { $0 > free ? $0 - free : 0 } ?? 0
-        guard isDue || lacking > 0 else { return }
+        guard volume.state.withLock({ $0.quota.takeDue(lacking: lacking > 0) }) else { return }
         var (total, candidates, parts) = count()
         let unsent = total - candidates.reduce(0) { $0 + Self.counted($1.size) }
         total += parts.reduce(0) { $0 + $1.bytes }
-        var excess = max(lacking, quota.bytes.map { total > $0 ? total - $0 : 0 } ?? 0)
+        func over() -> UInt64 { quota.bytes.map { total > $0 ? total - $0 : 0 } ?? 0 }
+        let wanted = max(lacking, over())
+        var excess = wanted
+        var failed: UInt64 = 0
         while excess > 0, let part = parts.popLast() {
             // What somebody has begun to read meanwhile does not count any more.
             _ = part.downloads.drop(part.hash)
@@ -114,27 +123,61 @@ extension Weeding {
                     batch.append(next.node)
                     bytes += Self.counted(next.size)
                 }
-                let gone = volume.letGo(batch)
-                total -= min(total, gone)
-                excess -= min(excess, gone)
+                let outcome = volume.letGo(batch)
+                failed += outcome.failed
+                total -= min(total, outcome.gone)
+                excess -= min(excess, outcome.gone)
             }
         }
         var found: Excess?
         if excess > 0 {
-            let pinned = candidates.reduce(0) {
-                $0 + (volume.pin(of: $1.node) == .keep ? Self.counted($1.size) : 0)
+            let staying = staying(candidates)
+            failed += staying.other
+            // Some may have been removed by others meanwhile.
+            total = staying.pinned + staying.open + unsent + failed
+            let stillLacking = lacking - min(lacking, wanted - excess)
+            let bytes = max(stillLacking, over())
+            if bytes > 0 {
+                found = Excess(
+                    bytes: bytes, isOfDisk: stillLacking > over(),
+                    reasons: [
+                        (staying.pinned, "pinned"), (staying.open, "open"),
+                        (unsent, "not in the store yet"), (failed, "could not be removed"),
+                    ])
             }
-            let open = total - min(total, unsent + pinned)
-            found = Excess(
-                bytes: excess, isOfDisk: quota.bytes.map { total <= $0 } ?? true,
-                reasons: [
-                    (pinned, "pinned"), (open, "open"), (unsent, "not in the store yet"),
-                ])
         }
         volume.state.withLock { state in
             state.quota.localBytes = total
             state.quota.note(found)
         }
+    }
+
+    /// Bytes of those contents that are still here, by what keeps them.
+    private func staying(
+        _ candidates: [Candidate]
+    ) -> (pinned: UInt64, open: UInt64, other: UInt64) {
+        var (pinned, open, other): (UInt64, UInt64, UInt64) = (0, 0, 0)
+        for start in stride(from: 0, to: candidates.count, by: Self.portion) {
+            volume.state.withLock { state in
+                for candidate in candidates[start...].prefix(Self.portion) {
+                    let position = state.index.find(candidate.node.item)
+                    guard position != 0 else { continue }
+                    let record = state.index[item: position]
+                    guard record.pointee.node == candidate.node,
+                        !state.isAway(candidate.node, record.pointee.place)
+                    else { continue }
+                    let bytes = Self.counted(candidate.size)
+                    if state.pin(of: candidate.node).pin == .keep {
+                        pinned += bytes
+                    } else if state.reasonToStay(position) != nil {
+                        open += bytes
+                    } else {
+                        other += bytes
+                    }
+                }
+            }
+        }
+        return (pinned, open, other)
     }
 
     /// Tells the log of what has been too much for a while.

@@ -173,6 +173,36 @@ struct QuotaTests {
         }
     }
 
+    @Test func `of two bounds that one is told which is exceeded by more`() throws {
+        try withVolume(.passthrough, store: "folder", options: ["quota=1M", "keep_free=900T"]) {
+            volume in
+            let container = try #require(volume.container)
+            try volume.agent().shell("head -c 2097152 /dev/urandom > doc")
+            try volume.shapeedit("pin", "@doc")
+            try volume.settle()
+            let words =
+                " less free than to be kept free, and what is here cannot go: 2.0 MiB pinned\n"
+            try wait("it is the disk") {
+                try container.command("status").text.contains(words)
+            }
+        }
+    }
+
+    @Test func `what cannot be kept is looked at less and less often`() throws {
+        try withVolume(.passthrough, store: "folder", options: ["keep_free=900T"]) { volume in
+            let container = try #require(volume.container)
+            try wait("it is told that nothing here is the cause") {
+                try container.command("status").text
+                    .contains(" less free than to be kept free: the disk is full of other things\n")
+            }
+            let watch = try #require(Watch("\(container.folder)/incoming"))
+            sleep(20)
+            // After 5 s, 10 s more, 20 s more.
+            let looks = watch.count(of: UInt32(IN_OPEN), name: "")
+            #expect((1...3).contains(looks), "\(looks)")
+        }
+    }
+
     @Test func `the log has what cannot go, once`() throws {
         try withVolume(.passthrough, store: "folder") { volume in
             let container = try #require(volume.container)
