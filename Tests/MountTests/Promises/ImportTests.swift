@@ -329,13 +329,31 @@ struct ImportTests {
         }
     }
 
-    @Test(arguments: ["https://me:secret@host/x", "S3://bucket", "file:///tmp", "webdav://host"])
+    @Test(arguments: [
+        "https://me:secret@host/x", "S3://bucket", "file:///tmp", "webdav://host",
+        "davs:/me:secret@host", "me:secret@host/x",
+    ])
     func `an address of another kind is told which there are`(_ source: String) throws {
         try withVolume(.passthrough) { volume in
             let told = try volume.shapeedit("import", "--promise", source, "@in", fails: EX_USAGE)
             #expect(told.errorText.contains("begins with folder:, s3://, dav:// or davs://"))
             #expect(!told.errorText.contains("secret"))
             _ = try volume.agent().status("in", fails: ENOENT)
+        }
+    }
+
+    @Test func `a path that looks like an address and cannot be followed is told as paths are`()
+        throws
+    {
+        try withSource(.passthrough) { volume, agent, source in
+            agent.shell("mkdir \(source)/a:; ln -s loop \(source)/a:/loop")
+            let path = "\(source)/a://loop"
+            let told = try volume.shapeedit("import", "--promise", path, "@in", fails: EX_NOINPUT)
+            #expect(told.errorText.contains("\(path): "), "\(told)")
+            let secret = "\(source)/a://loop/me:secret@host"
+            let other = try volume.shapeedit(
+                "import", "--promise", secret, "@in", fails: EX_NOINPUT)
+            #expect(!other.errorText.contains("secret"), "\(other)")
         }
     }
 

@@ -103,20 +103,24 @@ struct ImportCommand: ParsableCommand {
         return (address, try StoreAddress(parsing: address))
     }
 
-    /// The address of what the user named.
+    /// The address of what the user named. What may hold a password is not repeated.
     private static func address(_ text: String) throws(Failure) -> String {
         if ["folder:", "s3://", "dav://", "davs://"].contains(where: text.hasPrefix) {
             return text
         }
+        let isSecret = text.utf8.drop { $0 != UInt8(ascii: ":") }.contains(UInt8(ascii: "@"))
+        let name = isSecret ? "the source" : text
         var status = stat()
         guard stat(text.cPath, &status) == 0 else {
             let error = Errno.last
-            // Meant as an address: what those look like is said, and nothing that may be a password.
-            if text.contains("://") { return text }
-            throw Failure(text, error)
+            // Meant as an address: what those look like is said.
+            if isSecret || text.contains("://"), [ENOENT, ENOTDIR].contains(error.code) {
+                return text
+            }
+            throw Failure(name, error)
         }
         guard status.st_mode & S_IFMT == S_IFDIR, let path = realpath(text.cPath, nil) else {
-            throw Failure(.noInput, "\(text): it is not a folder")
+            throw Failure(.noInput, "\(name): it is not a folder")
         }
         defer { free(path) }
         return "folder:" + String(cPath: path)
