@@ -1,8 +1,10 @@
 internal import Catalog
 internal import Coordination
+internal import Glibc
 internal import Model
 internal import PathText
 internal import Pictures
+internal import SystemCalls
 internal import Thumbnailing
 
 // The entries of one document, or of one path.
@@ -118,15 +120,29 @@ extension DesktopEntries {
         _ pictures: [DesktopCache.Size: [UInt8]], _ facts: DesktopCache.Subject,
         in sizes: [DesktopCache.Size] = DesktopCache.Size.allCases
     ) {
-        var words: String?
+        var failure: Errno?
         do throws(DesktopCache.Failure) {
             try cache.write(pictures, for: facts, in: sizes)
         } catch {
             // A picture that is none is its drawer's fault.
             guard case .system(let error) = error else { return }
-            words = "\(cache.folder.repairedPath): \(error)"
+            failure = error
         }
-        problem.withLock { $0 = words }
+        problem.withLock { $0 = failure }
+    }
+
+    /// Why no entries can be written; nil if they can. Nothing may have to be written for long after the folders
+    /// were repaired, so those are looked at; only a write tells that there is room again.
+    var presentProblem: String? {
+        problem.withLock { problem in
+            if let error = problem,
+                [EACCES, EEXIST, ELOOP, ENOENT, ENOTDIR, EROFS].contains(error.code),
+                cache.isWritable
+            {
+                problem = nil
+            }
+            return problem.map { "\(cache.folder.repairedPath): \($0)" }
+        }
     }
 
     func facts(_ path: String, _ subject: PictureSubject) -> DesktopCache.Subject {

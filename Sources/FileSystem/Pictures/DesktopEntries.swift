@@ -27,7 +27,7 @@ final class DesktopEntries: Sendable {
     let mountPoints: [String]
     let reader = DesktopReader()
     /// Why the entries of a file could not be written; nil since others could be.
-    let problem = Lock<String?>(nil)
+    let problem = Lock<Errno?>(nil)
     /// What file managers open, once that was asked.
     let thumbnailed = Lock<ThumbnailedTypes?>(nil)
 

@@ -16,7 +16,7 @@ extension VolumePictures {
         if let problem = maker.foreignProblem {
             fields.append(("foreignPictureProblem", PathText.quoted(problem)))
         }
-        if let problem = desktop?.problem.withLock({ $0 }) {
+        if let problem = desktop?.presentProblem {
             fields.append(("desktopProblem", PathText.quoted(problem)))
         }
         return fields

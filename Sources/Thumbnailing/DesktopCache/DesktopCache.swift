@@ -93,6 +93,20 @@ public struct DesktopCache: Sendable {
         }
     }
 
+    /// Whether its folders let files be written, those that are there and those that would be made.
+    package var isWritable: Bool {
+        Size.allCases.allSatisfy { size in
+            var place = "\(folder)/\(size.rawValue)"
+            var status = stat()
+            // What is there above it. A symlink that leads nowhere is in the way of a folder.
+            while lstat(place.cPath, &status) != 0 {
+                if Errno.last.code != ENOENT { return false }
+                place = place.parentPath
+            }
+            return access((place + "/.").cPath, W_OK | X_OK) == 0
+        }
+    }
+
     /// Writes pictures of a file, in place of those that were there. Sizes that are not given, and those
     /// that cannot be written, lose the entry they had, which would show what the file was. One that cannot
     /// be written keeps none of the others from it; the first problem is thrown.
