@@ -25,15 +25,33 @@ final class FormerNodes: Sendable {
     /// Changes that wait to be looked at; further ones are not told.
     private static let mostChanges = 4_096
 
+    /// How often it looks whether who has set attributes has closed the file before these are told by
+    /// themselves.
+    private static let mostWaits = 10
+
+    private struct Note: Hashable {
+        /// Of another content no more is noted than the item.
+        var change: NodeChange
+        /// What was current then.
+        var version: NodeNumber
+    }
+
     private struct State {
-        /// Items whose former nodes are to be told of another version, or of none.
-        var items: Set<ItemNumber> = []
-        /// What else is to be told, in its order.
-        var changes: [NodeChange] = []
+        /// What is to be told, in its order.
+        var notes: [Note] = []
+        var known: Set<Note> = []
+        /// How often they have waited for a writer.
+        var waits = 0
         /// Nodes that were told about last.
         var told = 0
 
-        var isEmpty: Bool { items.isEmpty && changes.isEmpty }
+        mutating func add(_ note: Note) {
+            // Nearly no other contents are left when they are looked at.
+            guard notes.count < FormerNodes.mostChanges || note.change.kind == .content,
+                known.insert(note).inserted
+            else { return }
+            notes.append(note)
+        }
     }
     private let state = Lock(State())
     private unowned let volume: Volume
@@ -46,19 +64,19 @@ final class FormerNodes: Sendable {
 
     /// The item has another version, or has lost its last name, and the kernel knew a former node.
     /// Also with the volume's lock held.
-    func note(_ item: ItemNumber) { note { $0.items.insert(item) } }
-
-    /// Something else is to be told about nodes. Also with the volume's lock held.
-    func note(_ changes: [NodeChange]) {
-        note { $0.changes += changes.prefix(Self.mostChanges - $0.changes.count) }
+    func note(_ item: ItemNumber) {
+        let node = NodeNumber(item, 0)
+        note([NodeChange(node: node, kind: .content)], version: node)
     }
 
-    private func note(_ add: (inout State) -> Void) {
+    /// Something else is to be told about nodes of an item, with what is its version now. Also with the volume's
+    /// lock held.
+    func note(_ changes: [NodeChange], version: NodeNumber) {
         let pauses = state.withLock { state -> Int? in
-            let isFirst = state.isEmpty
-            add(&state)
+            let isFirst = state.notes.isEmpty
+            for change in changes { state.add(Note(change: change, version: version)) }
             // Once for all that come until then: who looked again in vain would forget what was told.
-            return isFirst && !state.isEmpty ? min(state.told, Self.mostPauses) : nil
+            return isFirst && !state.notes.isEmpty ? min(state.told, Self.mostPauses) : nil
         }
         guard let pauses else { return }
         later(than: UInt64(pauses) * Self.pause) { $0.look() }
@@ -73,32 +91,46 @@ final class FormerNodes: Sendable {
     }
 
     private func look() {
-        let noted = state.withLock { state in
-            defer { state = State() }
-            return state
+        let found = volume.state.withLock {
+            volume -> (changes: [NodeChange], names: [(parent: UInt64, name: [UInt8])])? in
+            let notes = state.withLock { state -> [Note]? in
+                if state.waits < Self.mostWaits,
+                    state.notes.contains(where: { volume.awaitsWriter($0.change, $0.version) })
+                {
+                    // All of them, or they would be told in another order.
+                    state.waits += 1
+                    return nil
+                }
+                defer { state = State() }
+                return state.notes
+            }
+            guard let notes else { return nil }
+            let changes = notes.compactMap { volume.settled($0.change, $0.version) }
+            let contents = changes.filter { $0.kind == .content }
+            return (
+                changes, contents.flatMap { volume.names(of: volume.index.find($0.node.item)) }
+            )
         }
-        let (left, names) = volume.state.withLock { state in
-            let left = noted.items.filter { state.oldNodes[$0.rawValue] != nil }
-            return (left, left.flatMap { state.names(of: state.index.find($0)) })
-        }
-        if left.isEmpty, noted.changes.isEmpty { return }
+        guard let (changes, names) = found else { return later { $0.look() } }
+        if changes.isEmpty { return }
         // A name that nobody has used since leads to the former node still, and keeps it.
         volume.forget(names: names) { [weak self] in
-            self?.later { $0.tell(left, noted.changes) }
+            self?.later { $0.tell(changes) }
         }
     }
 
-    private func tell(_ items: Set<ItemNumber>, _ changes: [NodeChange]) {
+    private func tell(_ changes: [NodeChange]) {
         let told = volume.state.withLock { state in
-            items.flatMap { item in
-                (state.oldNodes[item.rawValue] ?? [:]).keys.prefix(Self.most).map {
-                    NodeChange(node: NodeNumber(rawValue: $0), kind: .content)
+            changes.flatMap { change -> [NodeChange] in
+                if change.kind == .content {
+                    let nodes = state.oldNodes[change.node.item.rawValue] ?? [:]
+                    return nodes.keys.prefix(Self.most).map {
+                        NodeChange(node: NodeNumber(rawValue: $0), kind: .content)
+                    }
                 }
+                let position = state.index.find(change.node.item)
+                return position != 0 && state.isKnown(change.node, at: position) ? [change] : []
             }
-                + changes.filter { change in
-                    let position = state.index.find(change.node.item)
-                    return position != 0 && state.isKnown(change.node, at: position)
-                }
         }
         state.withLock { $0.told = told.count }
         replayer.add(told)
@@ -106,6 +138,29 @@ final class FormerNodes: Sendable {
 }
 
 extension VolumeState {
+    /// Whether it shows only when a writer closes the file how a change is to be told.
+    fileprivate func awaitsWriter(_ change: NodeChange, _ version: NodeNumber) -> Bool {
+        guard change.kind == .attributesByWriter else { return false }
+        let position = index.find(change.node.item)
+        guard position != 0 else { return false }
+        let record = index[item: position].pointee
+        return record.node == version && record.flags.contains(.inSession)
+    }
+
+    /// A change that was noted when that version was current, as it is to be told now; `nil` for nothing.
+    fileprivate func settled(_ change: NodeChange, _ version: NodeNumber) -> NodeChange? {
+        let position = index.find(change.node.item)
+        guard position != 0 else { return nil }
+        let record = index[item: position].pointee
+        switch change.kind {
+        case .content: return record.flags.contains(.hasOldNodes) ? change : nil
+        case .attributesByWriter where record.node != version || record.flags.contains(.inSession):
+            // What a writer has written, or may yet write, is told when it is published.
+            return NodeChange(node: change.node, kind: .attributes)
+        default: return change
+        }
+    }
+
     /// Notes a regular file that has a new version or lost a name, if the kernel knows former nodes.
     func noteFormerNodes(_ position: MemoryIndex.Position) {
         let record = index[item: position]
@@ -134,7 +189,8 @@ extension VolumeState {
         let others = otherNodes(position, than: node).filter {
             session(of: $0, at: position) == nil && isKnown($0, at: position)
         }
-        if !others.isEmpty { formerNodes.note(others.map { NodeChange(node: $0, kind: kind) }) }
+        if others.isEmpty { return }
+        formerNodes.note(others.map { NodeChange(node: $0, kind: kind) }, version: record.node)
     }
 
     /// The same where the kernel knows the node, and the daemon only who went by a name that led there.

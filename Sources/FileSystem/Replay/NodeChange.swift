@@ -9,8 +9,8 @@ struct NodeChange: Hashable, Sendable {
         case name
         /// It has other attributes.
         case attributes
-        /// It has other attributes, by a program that had it open for writing when this version was current.
-        case attributesByWriter(NodeNumber)
+        /// It has other attributes, by a program that had it open for writing.
+        case attributesByWriter
     }
 
     var node: NodeNumber

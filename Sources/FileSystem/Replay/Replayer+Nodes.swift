@@ -45,13 +45,11 @@ extension Replayer {
             let position = state.index.find(change.node.item)
             // Who lost the document is told of that.
             guard position != 0, state.index[item: position].pointee.links > 0 else { return nil }
-            if change.kind == .name { return .rename(path, to: path + ReplayCall.movedSuffix) }
-            // What a writer has written, or may yet write, is told when it is published.
-            let record = state.index[item: position].pointee
-            guard case .attributesByWriter(let version) = change.kind, record.node == version,
-                !record.flags.contains(.inSession)
-            else { return .touch(path) }
-            return .set(path)
+            switch change.kind {
+            case .name: return .rename(path, to: path + ReplayCall.movedSuffix)
+            case .attributesByWriter: return .set(path)
+            case .attributes, .content: return .touch(path)
+            }
         }
     }
 

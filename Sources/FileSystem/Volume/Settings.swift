@@ -189,8 +189,7 @@ extension Volume {
             state.stamp(position, time)
             let isWriter = state.session(of: node, at: position) != nil
             state.noteOtherNodes(
-                isWriter ? .attributesByWriter(record.pointee.node) : .attributes, position,
-                but: node)
+                isWriter ? .attributesByWriter : .attributes, position, but: node)
             let sequence = state.record(
                 .attributes, position, process: CallerProcess.process(of: caller.thread), at: time)
             return (state.otherNodes(position, than: node), sequence)

@@ -33,6 +33,11 @@ struct Transcript {
         return result.text
     }
 
+    /// How often the event has come, whatever it came to.
+    func count(of event: String) -> Int {
+        text.split(separator: "\n").count { $0.hasSuffix(" " + event) }
+    }
+
     /// The events by path, each path's in their order; see ``lines(until:)``.
     func events(until patterns: String...) -> [String: [String]] {
         Dictionary(grouping: found(until: patterns), by: \.path).mapValues { $0.map(\.event) }
