@@ -176,8 +176,8 @@ extension DesktopEntries {
         guard state.folderLinks.count < folderLinkLimit,
             state.folderLinks.add(link, of: directory)
         else { return }
-        // Or one below it.
-        state.listed = [:]
+        // Or one below it. That they were listed counts for further links in them.
+        state.listed = state.listed.mapValues { _ in DesktopNotes.listedBefore }
     }
 
     /// Links that lead elsewhere now: their entries go.

@@ -24,9 +24,11 @@ extension DesktopEntries {
     func changed(_ item: ItemNumber, of document: DocumentID? = nil, isSymlink: Bool = false) {
         let isNew = state.withLock { state -> Bool in
             if let document, !state.mayHaveEntries(document) { return false }
-            guard hasRoom(&state), state.changed.insert(item).inserted else { return false }
+            guard hasRoom(&state) else { return false }
+            // Also if it was looked at in another place, and its note still waits.
+            if isSymlink { state.symlinks[item, default: 0] += 1 }
+            guard state.changed.insert(item).inserted else { return isSymlink }
             state.notes.append(.changed(item))
-            if isSymlink { state.symlinks.insert(item) }
             return true
         }
         if isNew { state.signal { _ in } }

@@ -112,8 +112,10 @@ final class DesktopEntries: Sendable {
         case .changed(let item):
             // Entries that there were none of are written when their directory is listed in another mount.
             if state.withLock({ $0.ended }), !hasEntries(item) { return }
+            let places = state.withLock { $0.symlinks[item] }
             let isSymlink = followLink(item, pictures)
-            state.withLock { _ = $0.symlinks.remove(item) }
+            // Or it has got another place meanwhile.
+            state.withLock { if $0.symlinks[item] == places { $0.symlinks[item] = nil } }
             if isSymlink { return }
             removingOwn { if !followRights(below: item) { write(item) } }
         case .left(let path, let item, let isDirectory):

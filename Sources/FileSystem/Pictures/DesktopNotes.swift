@@ -28,9 +28,9 @@ enum DesktopNote {
 
 /// What ``DesktopEntries`` is to look at, in which order, and what it has looked at.
 struct DesktopNotes {
-    /// Symlinks that are new in their place. Served before all else: by their paths there may be entries of what
-    /// somebody lists.
-    var symlinks: Set<ItemNumber> = []
+    /// Symlinks that are new in their place, and how often they have got another one since they were looked at.
+    /// Served before all else: by their paths there may be entries of what somebody lists.
+    var symlinks: [ItemNumber: Int] = [:]
     /// Served first otherwise: somebody waits.
     var directories: [ItemNumber] = []
     /// Directories that were listed, and the cursors behind which their documents are still to be seen to
@@ -56,6 +56,8 @@ struct DesktopNotes {
     var written: [DocumentID: NodeNumber] = [:]
     /// Whether there were too many of them, so that others may have entries, too.
     var hasForgottenWritten = false
+    /// In place of ``losses`` for a directory that was listed when it had fewer paths.
+    static let listedBefore = -1
     /// Directories that were listed, and what ``losses`` was then.
     var listed: [ItemNumber: Int] = [:]
     /// Documents that were looked up in directories that were not listed, and what ``losses`` was then.
@@ -91,7 +93,7 @@ struct DesktopNotes {
     /// Takes out what somebody waits for, in the order in which it is served.
     mutating func takeAwaited() -> DesktopNote? {
         // Out when it has been looked at: who lists something meanwhile waits for that.
-        if let item = symlinks.first { return .changed(item) }
+        if let (item, _) = symlinks.first { return .changed(item) }
         if !lookups.isEmpty {
             let lookup = lookups.removeFirst()
             return .lookedUp(lookup.item, lookup.answer)

@@ -112,15 +112,22 @@ struct StoredPictureTests {
     }
 
     /// What comes before it in the order of changes takes longer than the listing.
-    @Test func `a folder that is listed by a link which was just made has pictures by that`() throws
-    {
+    @Test(arguments: [
+        ("ln -s $PWD/folder link", 1),
+        // The link is looked at before what it comes after, under its first name.
+        ("ln -s $PWD/folder new; sleep 0.6; mv -T new link", 1),
+        ("ln -s $PWD/folder other; ln -s $PWD/folder link", 2),
+    ])
+    func `a folder that is listed by a link which was just made has pictures by that`(
+        _ making: String, _ links: Int
+    ) throws {
         try #require(isInstalled("gio"))
         try withPromises(preloading: Container.slowRename) { desk, agent in
             agent.shell("mkdir folder; mv 0.slide folder; ls . folder")
             try #expect(waitUntil { try desk.entries().count == 4 * 3 })
-            agent.shell("touch -d @1000000 1.slide 2.slide; ln -s $PWD/folder link; ls link/")
+            agent.shell("touch -d @1000000 1.slide 2.slide; \(making); ls link/")
             try #expect(isSeen(desk, "link/0.slide"))
-            try #expect(waitUntil { try desk.entries().count == 4 * 4 })
+            try #expect(waitUntil { try desk.entries().count == 4 * (3 + links) })
             #expect(count(agent, "fetchedBytes") == 0)
         }
     }
