@@ -10,13 +10,11 @@ struct FailedEditTests {
     func `what could not be saved on a full disk is no state to go back to`(
         _ dataPath: DataPath
     ) throws {
-        let disk = try SmallDisk(mebibytes: 64)
-        let container = try Container(dataHome: disk.mountPoint)
+        let (disk, container) = try smallContainer(dataPath)
         defer {
             container.remove()
             disk.remove()
         }
-        try container.mount(options: dataPath == .noPassthrough ? ["no_passthrough"] : [])
         let file = "\(container.mountPoint)/a.shape"
         func states() throws -> [Substring] {
             let listed = try container.command("history", file)

@@ -23,10 +23,8 @@ struct FullDiskTests {
     }
 
     /// A mounted container on a small disk of its own, with a file "a" in it.
-    private func smallContainer() throws -> (SmallDisk, Container) {
-        let disk = try SmallDisk(mebibytes: 64)
-        let container = try Container(dataHome: disk.mountPoint)
-        try container.mount()
+    private func filledContainer() throws -> (SmallDisk, Container) {
+        let (disk, container) = try smallContainer()
         let agent = try Agent(in: container.mountPoint)
         agent.store("a", "a's content")
         agent.end()
@@ -34,7 +32,7 @@ struct FullDiskTests {
     }
 
     @Test func `an unmount says that not everything could be brought to the disk`() throws {
-        let (disk, container) = try smallContainer()
+        let (disk, container) = try filledContainer()
         defer {
             container.remove()
             disk.remove()
@@ -81,7 +79,7 @@ struct FullDiskTests {
 
     /// The part of it that fits filled the disk, and made room for nothing.
     @Test func `an allocation that can never fit takes no earlier version along`() throws {
-        let (disk, container) = try smallContainer()
+        let (disk, container) = try filledContainer()
         defer {
             container.remove()
             disk.remove()
@@ -103,7 +101,7 @@ struct FullDiskTests {
     /// The room came too late for what had been written, but it was published.
     @Test
     func `a rewrite that fills the disk leaves the old version, though earlier ones go`() throws {
-        let (disk, container) = try smallContainer()
+        let (disk, container) = try filledContainer()
         defer {
             container.remove()
             disk.remove()
@@ -129,13 +127,11 @@ struct FullDiskTests {
     /// It took a copy of the content: databases could not even be read.
     @Test(arguments: DataPath.mounts)
     func `opening for writing needs no room, the first write does`(_ dataPath: DataPath) throws {
-        let disk = try SmallDisk(mebibytes: 64)
-        let container = try Container(dataHome: disk.mountPoint)
+        let (disk, container) = try smallContainer(dataPath)
         defer {
             container.remove()
             disk.remove()
         }
-        try container.mount(options: dataPath == .noPassthrough ? ["no_passthrough"] : [])
         let agent = try Agent(in: container.mountPoint)
         defer { agent.end() }
         let names: [ByteString] = ["a", "b"]
@@ -164,7 +160,7 @@ struct FullDiskTests {
 
     @Test(.enabled(if: isInstalled("sqlite3"), "needs sqlite3"))
     func `check repairs with the reserve, and says where even that is gone`() throws {
-        let (disk, container) = try smallContainer()
+        let (disk, container) = try filledContainer()
         defer {
             container.remove()
             disk.remove()

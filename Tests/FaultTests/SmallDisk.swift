@@ -75,3 +75,11 @@ final class SmallDisk {
         guardian.dismiss()
     }
 }
+
+/// A mounted container on a small disk of its own; whoever makes one has to remove both, the container first.
+func smallContainer(_ dataPath: DataPath = .passthrough) throws -> (SmallDisk, Container) {
+    let disk = try SmallDisk(mebibytes: 64)
+    let container = try Container(dataHome: disk.mountPoint)
+    try container.mount(options: dataPath == .noPassthrough ? ["no_passthrough"] : [])
+    return (disk, container)
+}

@@ -54,16 +54,17 @@ package final class FuseSession: @unchecked Sendable {
         let mayPass = Capabilities.has(Capabilities.systemAdministration)
         connection.pointee.want_passthrough = options.passthrough && mayPass ? 1 : 0
         connection.pointee.want_direct_mapping = volume.mayPromise ? 1 : 0
-        connection.pointee.root_only = options.needsPermissions ? 0 : 1
-        try mount(options)
+        let needsPermissions = options.needsPermissions
+        connection.pointee.root_only = needsPermissions ? 0 : 1
+        try mount(options, needsPermissions: needsPermissions)
         volume.pictures?.attach(virtual)
         volume.followQueries(virtual, granted)
     }
 
-    private func mount(_ options: Options) throws(Failure) {
+    private func mount(_ options: Options, needsPermissions: Bool) throws(Failure) {
         let own =
             ["fsname=shapeedit", "subtype=shapeedit"]
-            + (options.needsPermissions ? ["default_permissions"] : [])
+            + (needsPermissions ? ["default_permissions"] : [])
         let words = ["shapeedit"] + (own + options.fuse).flatMap { ["-o", $0] }
         var pointers: [UnsafeMutablePointer<CChar>?] = words.map { strdup($0) }
         defer { for pointer in pointers { free(pointer) } }
