@@ -1,3 +1,4 @@
+import Catalog
 import Coordination
 import Glibc
 import Model
@@ -26,13 +27,18 @@ final class InsideContainer {
 
     /// Opens the container in `path`, making it first if it is not there.
     ///
-    /// - Parameter hasPictures: whether there are pictures, of which none is drawn.
-    init(_ path: String, hasPictures: Bool = false) throws {
+    /// - Parameters:
+    ///   - hasPictures: whether there are pictures, of which none is drawn.
+    ///   - capacity: items that there is to be address space for.
+    init(
+        _ path: String, hasPictures: Bool = false, capacity: Int = MemoryIndex.usualCapacity
+    ) throws {
         self.path = path
         if access(path + "/catalog.sqlite", F_OK) != 0 {
             try Container.create("test", at: path)
         }
-        container = try Container("test", at: path, holder: "in use by a test")
+        container = try Container(
+            "test", at: path, holder: "in use by a test", capacity: capacity)
         volume = Volume(container: container)
         if hasPictures {
             volume.showPictures(PictureOptions(program: "/nonexistent", desktop: []))

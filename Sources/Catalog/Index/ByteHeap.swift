@@ -9,12 +9,25 @@ struct ByteHeap: ~Copyable {
     /// The longest run: a symlink target of 4,095 bytes and its NUL.
     private static let longest = 512
 
-    init() throws(Failure) {
-        cells = try ReservedArray(capacity: 1 << 32)
+    init(capacity: Int) throws(Failure) {
+        cells = try ReservedArray(capacity: capacity)
         free = [UInt32](repeating: 0, count: Self.longest + 1)
     }
 
     private static func count(_ length: Int) -> Int { length / 8 + 1 }
+
+    /// Whether a name and a target of so many bytes have room, and `spare` further bytes.
+    func hasRoom(name: Int, target: Int?, spare: Int) -> Bool {
+        let name = Self.count(name)
+        var wanted = Self.count(spare) + (free[name] == 0 ? name : 0)
+        // One that is too long is damage, and is not kept.
+        if let target = target.map({ min(Self.count($0), Self.longest) }),
+            free[target] == 0 || target == name
+        {
+            wanted += target
+        }
+        return Int(used) + wanted <= cells.capacity
+    }
 
     mutating func store(_ bytes: UnsafeRawBufferPointer) -> UInt32 {
         let count = Self.count(bytes.count)

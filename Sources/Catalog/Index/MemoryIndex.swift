@@ -25,10 +25,40 @@ package final class MemoryIndex {
     /// look at, and not more (``holder(of:)``).
     var holders: [UInt64: UInt64] = [:]
 
-    package init() throws(Failure) {
-        items = try ReservedArray(capacity: 1 << 27)
-        names = try ReservedArray(capacity: 1 << 27)
-        bytes = try ByteHeap()
+    /// Items and names that there is address space for, where that is not limited.
+    package static let usualCapacity = 1 << 27
+    /// Names for which room is kept, for what is renamed because others come.
+    private static let spareNames = 64
+
+    package init(capacity: Int = usualCapacity) throws(Failure) {
+        items = try ReservedArray(capacity: capacity)
+        names = try ReservedArray(capacity: capacity)
+        bytes = try ByteHeap(capacity: 32 * capacity)
+    }
+
+    /// Whether an item can be added that has a name, and as a symlink a target, of so many bytes. Where the
+    /// address space is limited, or the system overcommits no memory, there may be no room for many.
+    package func hasRoom(name: Int, target: Int? = nil) -> Bool {
+        hasRoom(name: name, target: target, spare: Self.spareNames)
+    }
+
+    /// The same of an item that is in the catalog already, or of a name that takes the place of another.
+    package func canHold(name: Int = 0, target: Int? = nil) -> Bool {
+        hasRoom(name: name, target: target, spare: 0)
+    }
+
+    /// Why a catalog cannot be loaded.
+    package static func noRoom(for database: CatalogDatabase) -> Failure {
+        Failure(
+            .system,
+            "\(database.path): there is not enough address space for all that it holds "
+                + "(`ulimit -v` limits it, and so does vm.overcommit_memory=2)")
+    }
+
+    private func hasRoom(name: Int, target: Int?, spare: Int) -> Bool {
+        (freeItem != 0 || Int(itemsUsed) < items.capacity)
+            && (freeName != 0 || Int(namesUsed) + spare < names.capacity)
+            && bytes.hasRoom(name: name, target: target, spare: spare * Self.longestName)
     }
 
     /// Items in the index.

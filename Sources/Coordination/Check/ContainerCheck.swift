@@ -231,10 +231,14 @@ package struct ContainerCheck {
         try checkNumbers()
         let index = try MemoryIndex()
         var orphans: Set<ItemNumber> = []
+        var isFull = false
         try database.loadItems { row in
+            isFull = isFull || !index.canHold(target: row.target?.count)
+            if isFull { return }
             index.insert(row)
             if row.links == 0 { orphans.insert(row.number) }
         }
+        if isFull { throw MemoryIndex.noRoom(for: database) }
         // One that has a name is not an orphan, whatever it counts.
         try database.loadNames { _, _, item, _ in orphans.remove(item) }
         orphans.remove(.root)

@@ -118,8 +118,13 @@ package final class Container: @unchecked Sendable {
 
     /// Opens the container in `path`.
     ///
-    /// - Parameter holder: what a second opener is told.
-    package init(_ name: String, at path: String, holder: String) throws(Failure) {
+    /// - Parameters:
+    ///   - holder: what a second opener is told.
+    ///   - capacity: items that there is to be address space for.
+    package init(
+        _ name: String, at path: String, holder: String,
+        capacity: Int = MemoryIndex.usualCapacity
+    ) throws(Failure) {
         let folder = ContainerFolder(path: path)
         guard access(folder.catalog, F_OK) == 0 else {
             throw Failure(
@@ -131,7 +136,7 @@ package final class Container: @unchecked Sendable {
         }
         lock = try ContainerLock(folder, name: name, holder: holder)
         let opened: Opened
-        do throws(Failure) { opened = try Self.open(folder) } catch {
+        do throws(Failure) { opened = try Self.open(folder, capacity) } catch {
             guard error.kind == .badData else { throw error }
             throw error.advising("`shapeedit container check \(name)` tells what can be repaired")
         }
@@ -173,14 +178,16 @@ package final class Container: @unchecked Sendable {
     }
 
     /// Opens everything in the folder, which is locked, and recovers what a crash left.
-    private static func open(_ folder: ContainerFolder) throws(Failure) -> Opened {
+    private static func open(
+        _ folder: ContainerFolder, _ capacity: Int
+    ) throws(Failure) -> Opened {
         let content = LocalContent(folder: folder)
         try content.makeRoomToOpen()
         let database = try CatalogDatabase(path: folder.catalog, create: false)
         let journal = try openJournal(folder, of: database)
         try database.holdRoom()
         let replayed = try replay(journal, of: folder, into: database)
-        let index = try MemoryIndex()
+        let index = try MemoryIndex(capacity: capacity)
         let orphans = try load(index, from: database)
         let recovery = try Recovery(
             index: index, database: database, content: content, orphans: orphans)
@@ -216,6 +223,7 @@ package final class Container: @unchecked Sendable {
     ) throws(Failure) -> [ItemNumber] {
         var orphans: [ItemNumber] = []
         var directories: [MemoryIndex.Position] = []
+        var isFull = false
         var impossible = database.highestNumber > NodeNumber.largestItem ? 1 : 0
         if database.appliedSequence > CatalogDatabase.largestSequence { impossible += 1 }
         try database.loadItems { row in
@@ -226,10 +234,15 @@ package final class Container: @unchecked Sendable {
                 impossible += 1
                 return
             }
+            guard index.canHold(target: row.target?.count) else {
+                isFull = true
+                return
+            }
             let position = index.insert(row)
             if index[item: position].pointee.isDirectory { directories.append(position) }
             if row.links == 0, row.number != .root { orphans.append(row.number) }
         }
+        if isFull { throw MemoryIndex.noRoom(for: database) }
         if impossible > 0 {
             throw Failure(
                 .badData, "\(database.path): \(Count.words(impossible, "number")) cannot be")
@@ -248,10 +261,13 @@ package final class Container: @unchecked Sendable {
                 dangling += 1
             } else if !MemoryIndex.canBeName(bytes) {
                 impossible += 1
+            } else if !index.canHold(name: bytes.count) {
+                isFull = true
             } else {
                 index.insertName(directory, bytes, item: position, rank: rank)
             }
         }
+        if isFull { throw MemoryIndex.noRoom(for: database) }
         if dangling > 0 {
             let lead = dangling == 1 ? "leads" : "lead"
             throw Failure(

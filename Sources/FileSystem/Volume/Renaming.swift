@@ -74,7 +74,7 @@ extension VolumeState {
         _ newName: UnsafeRawBufferPointer, covering covered: MemoryIndex.Position,
         _ caller: Caller
     ) throws(Errno) -> ((nodes: [NodeNumber], dying: Bool), ChangeSequence) {
-        try checkRoom(for: newName, in: target)
+        try checkRoom(for: newName, in: target, isFurther: false)
         let position = index[name: name].pointee.item
         let source = index[name: name].pointee.parent
         let record = index[item: position]

@@ -14,6 +14,7 @@ extension VolumeState {
     ) throws(Errno) -> MemoryIndex.Position {
         // As on ext4, though a named file is ENOENT there.
         if index[item: directory].pointee.links == 0 { throw Errno(EPERM) }
+        if !index.hasRoom(name: 0) { throw Errno(ENOSPC) }
         let time = Self.now()
         let position = insert(
             in: directory, Volume.Blueprint(mode: mode | S_IFREG), caller, links: 0, time)

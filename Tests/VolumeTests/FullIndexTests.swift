@@ -1,0 +1,59 @@
+import Glibc
+import Model
+import SystemCalls
+import Testing
+
+@testable import FileSystem
+
+/// What happens where the address space that the system allows is too small for a container.
+@Suite struct FullIndexTests {
+    /// What it answers; 0 if it does it.
+    private func code(_ body: () throws(Errno) -> Void) -> Int32 {
+        do throws(Errno) { try body() } catch { return error.code }
+        return 0
+    }
+
+    @Test func `names that have no room are refused, and others go on, can be renamed and removed`()
+        throws
+    {
+        try InsideContainer.withFolder { path in
+            let container = try InsideContainer(path, capacity: 512)
+            try container.save("document", Array("text".utf8))
+            let node = try #require(try container.find("document"))
+            var made = 0
+            var refusal: Int32 = 0
+            while refusal == 0, made < 1_000 {
+                refusal = code { () throws(Errno) in try container.link(node, as: "name \(made)") }
+                if refusal == 0 { made += 1 }
+            }
+            #expect(refusal == ENOSPC)
+            #expect((300..<512).contains(made))
+            #expect(code { () throws(Errno) in try container.makeFolder("folder") } == ENOSPC)
+            #expect(code { () throws(Errno) in _ = try container.open("another") } == ENOSPC)
+            try container.rename("name 0", to: "other name")
+            try container.remove("name 1")
+            try container.link(node, as: "name 1")
+            #expect(try container.read("other name") == Array("text".utf8))
+            container.close()
+            let again = try InsideContainer(path, capacity: 512)
+            #expect(try again.read("name 1") == Array("text".utf8))
+            again.close()
+        }
+    }
+
+    @Test func `a container that has no room is not opened, and the error says why`() throws {
+        try InsideContainer.withFolder { path in
+            let container = try InsideContainer(path)
+            for number in 0..<200 { try container.makeFolder("folder \(number)") }
+            container.close()
+            let error = #expect(throws: Failure.self) {
+                _ = try InsideContainer(path, capacity: 128)
+            }
+            #expect(error?.kind == .system)
+            #expect(error?.message.contains("not enough address space") == true)
+            let whole = try InsideContainer(path)
+            #expect(try whole.find("folder 199") != nil)
+            whole.close()
+        }
+    }
+}
