@@ -1,9 +1,10 @@
-import DocumentKit
 import Glibc
 import Probing
 import SystemCalls
 import TestSupport
 import Testing
+
+@testable import DocumentKit
 
 /// The library's coordinator, with this process as one of those that use a container.
 @Suite(.oneAtATime) struct FileCoordinatorTests {
@@ -149,6 +150,17 @@ import Testing
                 try FileCoordinator().coordinate([FileIntent(path, .write)]) { _ in }
             }
         }
+    }
+
+    @Test(arguments: [1e300, -1e300, .infinity, .nan, 0])
+    func `who is in the way is told whatever a daemon says is the time`(_ since: Double) {
+        let claimant = Claimant(
+            process: 12, command: "vim", kind: .claim, state: .granted, since: since,
+            targets: [FileIntent("notes.txt", .write)])
+        #expect(
+            CoordinationError.timedOut([claimant]).description
+                == "the claim was not granted in time: "
+                + "vim (process 12) has write on notes.txt")
     }
 
     @Test func `claims of one purpose nest, and cancelling ends the waiting`() throws {

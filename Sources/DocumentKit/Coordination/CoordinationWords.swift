@@ -19,9 +19,12 @@ extension Claimant {
         case (.claim, .waiting): what = "waits for \(accesses) on \(paths)"
         case (.claim, _): what = "has \(accesses) on \(paths)"
         }
-        // The time of day, as the person has it; the kernel does not tell it of plain locks.
-        let clock = LocalTime.text(Int(since), as: "%H:%M:%S")
-        return since > 0 ? "\(who) \(what) since \(clock)" : "\(who) \(what)"
+        // The kernel does not tell it of plain locks, and a daemon may say what is no time.
+        guard since > 0, let moment = Int(exactly: since.rounded(.down)) else {
+            return "\(who) \(what)"
+        }
+        // The time of day, as the person has it.
+        return "\(who) \(what) since \(LocalTime.text(moment, as: "%H:%M:%S"))"
     }
 }
 

@@ -93,9 +93,7 @@ package enum KeptPicture {
             let status = try? file.status()
         else { return .nothing }
         guard status.st_mode & S_IFMT == S_IFREG else { return .other }
-        var bytes = [UInt8](repeating: 0, count: Int(status.st_size))
-        let count = bytes.withUnsafeMutableBytes { try? file.read(into: $0, at: 0) }
-        guard count == bytes.count else { return .nothing }
+        guard let bytes = try? WholeFile.read(file) else { return .nothing }
         guard PNGFile.isPlaceholder(bytes) else { return .picture(bytes) }
         var found = stat()
         return .placeholder(hasOtherNames: stat(path.cPath, &found) == 0 && found.st_nlink > 1)

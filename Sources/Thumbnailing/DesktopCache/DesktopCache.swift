@@ -247,14 +247,9 @@ extension DesktopCache {
     private static let entryBytes = 5 << 20
 
     private func read(_ size: Size, _ name: String) -> [UInt8]? {
-        guard
-            let file = try? OwnedDescriptor.open(
-                path(size, name), O_RDONLY | O_NOFOLLOW | O_NONBLOCK),
-            let status = try? file.status(), status.st_size <= Self.entryBytes
-        else { return nil }
-        var bytes = [UInt8](repeating: 0, count: Int(status.st_size))
-        let count = bytes.withUnsafeMutableBytes { try? file.read(into: $0, at: 0) }
-        return count == bytes.count ? bytes : nil
+        let flags = O_RDONLY | O_NOFOLLOW | O_NONBLOCK
+        guard let file = try? OwnedDescriptor.open(path(size, name), flags) else { return nil }
+        return try? WholeFile.read(file, limit: Self.entryBytes)
     }
 
     private func put(_ bytes: [UInt8], _ size: Size, _ name: String) throws(Errno) {

@@ -58,11 +58,7 @@ final class BrowserPictures: Sendable {
     }
 
     private static func contents(_ path: String) -> [UInt8]? {
-        guard let file = try? OwnedDescriptor.open(path, O_RDONLY),
-            let size = try? file.status().st_size, size <= 8 << 20
-        else { return nil }
-        var bytes = [UInt8](repeating: 0, count: Int(size))
-        let count = try? file.read(into: &bytes, at: 0)
-        return count == bytes.count ? bytes : nil
+        guard let file = try? OwnedDescriptor.open(path, O_RDONLY) else { return nil }
+        return try? WholeFile.read(file, limit: 8 << 20)
     }
 }
