@@ -110,39 +110,8 @@ extension FuseSession {
         }
         let (file, session) = try volume.writable(node, handle)
         volume.correct(&place, session, handle)
-        let count: Int?
-        do throws(Errno) {
-            if let offset = place.offset {
-                // What could not be written at all is still in the buffer for another try.
-                count = try volume.reaching(place, size, session) { (reached) throws(Errno) in
-                    if place.isPage {
-                        // All of it or an error: the kernel does not look at how much it was.
-                        let bytes = Array(try Self.bytes(of: buffer).prefix(reached))
-                        try volume.makeRoom { () throws(Errno) in
-                            try file.with { (file) throws(Errno) in
-                                try file.write(bytes, at: offset)
-                            }
-                        }
-                        return reached
-                    }
-                    return try volume.makeRoom { () throws(Errno) in
-                        try Self.write(buffer, to: file, at: offset)
-                    }
-                }
-            } else {
-                let bytes = try Self.bytes(of: buffer)
-                count = try volume.makeRoom { () throws(Errno) in
-                    try file.with { (file) throws(Errno) in try file.append(bytes[...]) }
-                }
-            }
-        } catch {
-            volume.failed(session, error)
-            throw error
-        }
-        guard let count else { return request.answer(written: size) }
-        try volume.synchronizeWrite(node, handle, session, place)
-        volume.wrote(session, handle, place, by: request.caller.user) {
-            request.answer(written: count)
+        try finish(request, node, session, handle, place, size) { () throws(Errno) in
+            try put(buffer, size, place, session, in: file)
         }
     }
 
@@ -153,23 +122,66 @@ extension FuseSession {
     ) throws(Errno) {
         let bytes = try Self.bytes(of: buffer, behind: PackedContents.header)
         let size = bytes.count - PackedContents.header
-        let count: Int?
-        do throws(Errno) {
-            count = try volume.reaching(place, size, session) { (reached) throws(Errno) in
+        let isWritten = try finish(request, node, session, handle, place, size) {
+            () throws(Errno) in
+            try volume.reaching(place, size, session) { (reached) throws(Errno) in
                 let kept = PackedContents.header + reached
                 let wanted = kept < bytes.count ? Array(bytes.prefix(kept)) : bytes
                 return try volume.write(wanted, place, session)
             }
-        } catch {
+        }
+        if isWritten { volume.content.recordAhead(session.node) }
+    }
+
+    /// Writes to a session by `body`, notes what came of it, and answers; whether anything was written.
+    ///
+    /// - Parameter body: how much it wrote; `nil` if nothing of the `size` bytes was to be written.
+    @discardableResult
+    private func finish(
+        _ request: Request, _ node: NodeNumber, _ session: WriteSession, _ handle: Handle,
+        _ place: WritePlace, _ size: Int, _ body: () throws(Errno) -> Int?
+    ) throws(Errno) -> Bool {
+        let written: Int?
+        do throws(Errno) { written = try body() } catch {
             volume.failed(session, error)
             throw error
         }
-        guard let count else { return request.answer(written: size) }
+        guard let written else {
+            request.answer(written: size)
+            return false
+        }
         try volume.synchronizeWrite(node, handle, session, place)
         volume.wrote(session, handle, place, by: request.caller.user) {
-            request.answer(written: count)
+            request.answer(written: written)
         }
-        volume.content.recordAhead(session.node)
+        return true
+    }
+
+    /// Writes what is in the buffer to a session's file; how much, or `nil` as ``Volume/reaching(_:_:_:_:)``.
+    private func put(
+        _ buffer: UnsafeMutablePointer<fuse_bufvec>, _ size: Int, _ place: WritePlace,
+        _ session: WriteSession, in file: SharedDescriptor
+    ) throws(Errno) -> Int? {
+        guard let offset = place.offset else {
+            let bytes = try Self.bytes(of: buffer)
+            return try volume.makeRoom { () throws(Errno) in
+                try file.with { (file) throws(Errno) in try file.append(bytes[...]) }
+            }
+        }
+        // What could not be written at all is still in the buffer for another try.
+        return try volume.reaching(place, size, session) { (reached) throws(Errno) in
+            guard place.isPage else {
+                return try volume.makeRoom { () throws(Errno) in
+                    try Self.write(buffer, to: file, at: offset)
+                }
+            }
+            // All of it or an error: the kernel does not look at how much it was.
+            let bytes = Array(try Self.bytes(of: buffer).prefix(reached))
+            try volume.makeRoom { () throws(Errno) in
+                try file.with { (file) throws(Errno) in try file.write(bytes, at: offset) }
+            }
+            return reached
+        }
     }
 
     /// A copy of what is to be written, zeros before it. Takes it out of the buffer.
