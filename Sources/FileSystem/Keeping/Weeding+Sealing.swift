@@ -138,66 +138,84 @@ extension Weeding {
             versions.count { $0.place == .staged } > UnsealedVersions.many && content.trustsDisk
             && (try? content.synchronizeDisk()) != nil
         for var version in versions {
-            let reference = ContentReference(
-                node: version.node, place: version.place, hash: version.hash, size: version.size)
             do throws(Errno) {
-                // Cut off, or replaced, by other means: with a hash it would be taken for what was saved, also
-                // by check, which finds it so.
-                if version.hash == nil, let file = try content.open(reference),
-                    try file.status().size != version.size
-                {
-                    throw Errno(EIO)
+                switch try prepare(&version, isDurable: many, hashing) {
+                case .ready: ready.append(version)
+                case .unfinished:
+                    hashing = nil
+                    large.append(version.node)
+                case .stays: break
                 }
-                if !many, version.place == .staged, let file = try content.open(reference) {
-                    try content.makeDurable(version.node, file)
-                }
-                if version.hash == nil {
-                    if version.size >= PartialHashing.threshold {
-                        if version.place == .staged {
-                            version.place = .durable
-                            record(version)
-                        }
-                        if version.size > PartialHashing.largest { continue }
-                        if let hashing { version.hash = try hashPart(reference, hashing) }
-                        if version.hash == nil {
-                            hashing = nil
-                            large.append(version.node)
-                            continue
-                        }
-                    } else {
-                        version.hash = try content.hash(reference)?.hash
-                    }
-                }
-                version.place = .sealed
-                if version.hash != nil { ready.append(version) }
             } catch {
                 // Removed meanwhile: nothing is left to seal.
                 if error.code != ENOENT { retry.append(version.node) }
             }
         }
-        // While nobody waits; what comes in between is little.
-        var damaged = lostBlobs(of: ready)
-        damaged.formUnion(ready.filter(isBlobDamaged).compactMap(\.hash))
-        let failed = volume.blobs.withLock { _ in
-            damaged.formUnion(lostBlobs(of: ready))
-            // Recorded before the file moves: a content is looked for in both places.
-            for version in ready { record(version) }
-            do throws(Errno) { try volume.log.synchronize() } catch {
-                return retry + ready.map(\.node)
+        return (ready.count, retry + moveAmongBlobs(ready), large)
+    }
+
+    private enum Preparation {
+        case ready
+        /// Its hash is not known yet.
+        case unfinished
+        /// It is not sealed.
+        case stays
+    }
+
+    /// Makes what a version has durable and hashes it.
+    private func prepare(
+        _ version: inout VersionRow, isDurable: Bool, _ hashing: PartialHashing?
+    ) throws(Errno) -> Preparation {
+        let reference = ContentReference(
+            node: version.node, place: version.place, hash: version.hash, size: version.size)
+        // Cut off, or replaced, by other means: with a hash it would be taken for what was saved, also
+        // by check, which finds it so.
+        if version.hash == nil, let file = try content.open(reference),
+            try file.status().size != version.size
+        {
+            throw Errno(EIO)
+        }
+        if !isDurable, version.place == .staged, let file = try content.open(reference) {
+            try content.makeDurable(version.node, file)
+        }
+        if version.hash == nil, version.size >= PartialHashing.threshold {
+            if version.place == .staged {
+                version.place = .durable
+                record(version)
             }
-            for version in ready {
+            if version.size > PartialHashing.largest { return .stays }
+            if let hashing { version.hash = try hashPart(reference, hashing) }
+            if version.hash == nil { return .unfinished }
+        } else if version.hash == nil {
+            version.hash = try content.hash(reference)?.hash
+        }
+        version.place = .sealed
+        return version.hash == nil ? .stays : .ready
+    }
+
+    /// Records versions as sealed and moves their files among the blobs; those of which that failed.
+    private func moveAmongBlobs(_ versions: [VersionRow]) -> [NodeNumber] {
+        // While nobody waits; what comes in between is little.
+        var damaged = lostBlobs(of: versions)
+        damaged.formUnion(versions.filter(isBlobDamaged).compactMap(\.hash))
+        return volume.blobs.withLock { _ in
+            damaged.formUnion(lostBlobs(of: versions))
+            // Recorded before the file moves: a content is looked for in both places.
+            for version in versions { record(version) }
+            do throws(Errno) { try volume.log.synchronize() } catch { return versions.map(\.node) }
+            var failed: [NodeNumber] = []
+            for version in versions {
                 guard let hash = version.hash else { continue }
                 do throws(Errno) {
                     try content.seal(version.node, hash: hash, replacing: damaged.contains(hash))
                 } catch {
-                    retry.append(version.node)
+                    failed.append(version.node)
                 }
             }
-            volume.link?.upload(ready.filter { !retry.contains($0.node) })
+            volume.link?.upload(versions.filter { !failed.contains($0.node) })
             if volume.quota.isLimited { volume.state.withLock { $0.quota.isDue = true } }
-            return retry
+            return failed
         }
-        return (ready.count, failed, large)
     }
 
     /// Makes blobs durable that are here already and take the place of these: they may have come from the

@@ -96,7 +96,9 @@ struct Excess: CustomStringConvertible {
     /// Whether it is the disk that has too little room.
     var isOfDisk: Bool
     /// Bytes of what has to stay, and why.
-    var reasons: [(bytes: UInt64, why: String)]
+    var reasons: [Reason]
+
+    typealias Reason = (bytes: UInt64, why: String)
 
     var description: String {
         let size = Count.size(bytes)

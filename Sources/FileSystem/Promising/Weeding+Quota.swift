@@ -99,57 +99,72 @@ extension Weeding {
         let free = (try? content.space().free).map { $0 + leaving } ?? .max
         let lacking = quota.free.map { $0 > free ? $0 - free : 0 } ?? 0
         guard volume.state.withLock({ $0.quota.takeDue(lacking: lacking > 0) }) else { return }
-        var (total, candidates, parts) = count()
+        let counted = count()
+        var (total, candidates) = (counted.total, counted.candidates)
         let unsent = total - candidates.reduce(0) { $0 + Self.counted($1.size) }
-        total += parts.reduce(0) { $0 + $1.bytes }
+        total += counted.parts.reduce(0) { $0 + $1.bytes }
         func over() -> UInt64 { quota.bytes.map { total > $0 ? total - $0 : 0 } ?? 0 }
         let wanted = max(lacking, over())
-        var excess = wanted
-        var failed: UInt64 = 0
-        while excess > 0, let part = parts.popLast() {
+        var left = wanted
+        for part in counted.parts.reversed() where left > 0 {
             // What somebody has begun to read meanwhile does not count any more.
             _ = part.downloads.drop(part.hash)
             total -= min(total, part.bytes)
-            excess -= min(excess, part.bytes)
+            left -= min(left, part.bytes)
         }
-        if excess > 0 {
-            candidates.sort { $0.opened < $1.opened }
-            var chosen = candidates[...]
-            while excess > 0, !chosen.isEmpty {
-                // As many as are likely to do, with one sync of the catalog.
-                var batch: [NodeNumber] = []
-                var bytes: UInt64 = 0
-                while bytes < excess, let next = chosen.popFirst() {
-                    batch.append(next.node)
-                    bytes += Self.counted(next.size)
-                }
-                let outcome = volume.letGo(batch)
-                failed += outcome.failed
-                total -= min(total, outcome.gone)
-                excess -= min(excess, outcome.gone)
-            }
-        }
-        var found: Excess?
-        if excess > 0 {
-            let staying = staying(candidates)
-            failed += staying.other
+        let outcome = letGo(of: &candidates, bytes: left)
+        total -= min(total, outcome.gone)
+        left -= min(left, outcome.gone)
+        var excess: Excess?
+        if left > 0 {
+            let kept = kept(candidates, unsent: unsent, failed: outcome.failed)
             // Some may have been removed by others meanwhile.
-            total = staying.pinned + staying.open + unsent + failed
-            let stillLacking = lacking - min(lacking, wanted - excess)
+            total = kept.reduce(0) { $0 + $1.bytes }
+            let stillLacking = lacking - min(lacking, wanted - left)
             let bytes = max(stillLacking, over())
             if bytes > 0 {
-                found = Excess(
-                    bytes: bytes, isOfDisk: stillLacking > over(),
-                    reasons: [
-                        (staying.pinned, "pinned"), (staying.open, "open"),
-                        (unsent, "not in the store yet"), (failed, "could not be removed"),
-                    ])
+                excess = Excess(bytes: bytes, isOfDisk: stillLacking > over(), reasons: kept)
             }
         }
         volume.state.withLock { state in
             state.quota.localBytes = total
-            state.quota.note(found)
+            state.quota.note(excess)
         }
+    }
+
+    /// Lets contents go, those first that were not opened for longest, until so many bytes are gone.
+    ///
+    /// - Returns: the bytes that went, and those that could not be removed.
+    private func letGo(
+        of candidates: inout [Candidate], bytes wanted: UInt64
+    ) -> (gone: UInt64, failed: UInt64) {
+        var (gone, failed): (UInt64, UInt64) = (0, 0)
+        if wanted == 0 { return (0, 0) }
+        candidates.sort { $0.opened < $1.opened }
+        var chosen = candidates[...]
+        while gone < wanted, !chosen.isEmpty {
+            // As many as are likely to do, with one sync of the catalog.
+            var batch: [NodeNumber] = []
+            var bytes: UInt64 = 0
+            while bytes < wanted - gone, let next = chosen.popFirst() {
+                batch.append(next.node)
+                bytes += Self.counted(next.size)
+            }
+            let outcome = volume.letGo(batch)
+            gone += outcome.gone
+            failed += outcome.failed
+        }
+        return (gone, failed)
+    }
+
+    /// The bytes that are still here, by what keeps them.
+    private func kept(_ candidates: [Candidate], unsent: UInt64, failed: UInt64) -> [Excess.Reason]
+    {
+        let staying = staying(candidates)
+        return [
+            (staying.pinned, "pinned"), (staying.open, "open"), (unsent, "not in the store yet"),
+            (failed + staying.other, "could not be removed"),
+        ]
     }
 
     /// Bytes of those contents that are still here, by what keeps them.
@@ -192,7 +207,7 @@ extension Weeding {
     func dropParts() -> Bool {
         if incoming().isEmpty { return false }
         var gained = false
-        for part in count().2 where part.downloads.drop(part.hash) && part.bytes > 0 {
+        for part in count().parts where part.downloads.drop(part.hash) && part.bytes > 0 {
             gained = true
         }
         return gained
@@ -211,7 +226,8 @@ extension Weeding {
         return found
     }
 
-    private func count() -> (total: UInt64, [Candidate], [Part]) {
+    /// Bytes of all that is here, what of it might go, and what came of contents and is not read.
+    private func count() -> (total: UInt64, candidates: [Candidate], parts: [Part]) {
         var total: UInt64 = 0
         var candidates: [Candidate] = []
         let incoming = self.incoming()
@@ -223,10 +239,9 @@ extension Weeding {
                     guard record.isRegular, record.size > 0 else { return }
                     if state.isAway(record.node, record.place) {
                         if let hash = record.hash, let bytes = incoming[hash],
-                            let downloads = record.place == .elsewhere
-                                ? volume.sources?.downloads : volume.link?.downloads
+                            let part = part(hash, bytes, isForeign: record.place == .elsewhere)
                         {
-                            parts[hash] = Part(hash: hash, bytes: bytes, downloads: downloads)
+                            parts[hash] = part
                         }
                         return
                     }
@@ -252,9 +267,13 @@ extension Weeding {
                 (database) throws(Failure) in try database.versions(content: hash)
             }
             guard let versions else { return nil }
-            let isForeign = versions.contains { $0.place == .elsewhere }
-            let downloads = isForeign ? volume.sources?.downloads : volume.link?.downloads
-            return downloads.map { Part(hash: hash, bytes: bytes, downloads: $0) }
+            return part(hash, bytes, isForeign: versions.contains { $0.place == .elsewhere })
         }
+    }
+
+    /// - Parameter isForeign: it comes from the source of an import.
+    private func part(_ hash: ContentHash, _ bytes: UInt64, isForeign: Bool) -> Part? {
+        let downloads = isForeign ? volume.sources?.downloads : volume.link?.downloads
+        return downloads.map { Part(hash: hash, bytes: bytes, downloads: $0) }
     }
 }
