@@ -115,7 +115,7 @@ let package = Package(
         .target(
             name: "Stores",
             dependencies: [
-                "Model", "PathText", "SystemCalls", "CCurl", "CCurlShim", "CCrypto", "COnDemand",
+                "Model", "PathText", "SystemCalls", "CCurl", "CCurlShim", "COnDemand",
                 .product(name: "Logging", package: "swift-log"),
             ],
             path: "Sources/Stores", swiftSettings: strict),
@@ -164,8 +164,7 @@ let package = Package(
         .target(
             name: "DocumentFiles",
             dependencies: [
-                "Model", "PathText", "SystemCalls", "CSystemShim", "Documents", "Editing",
-                "DocumentKit",
+                "Model", "PathText", "SystemCalls", "Documents", "Editing", "DocumentKit",
             ],
             path: "Sources/DocumentFiles", swiftSettings: strict),
         .target(
@@ -199,6 +198,16 @@ let package = Package(
             linkerSettings: standalone),
 
         // Tests. Those of the mount drive the built program from outside.
+        .target(name: "CKernel", path: "Tests/Support/CKernel"),
+        .target(
+            name: "Probing", dependencies: ["CKernel"], path: "Tests/Support/Probing",
+            swiftSettings: strict),
+        .executableTarget(
+            name: "shapeedit-probe", dependencies: ["Probing", "CKernel"],
+            path: "Tests/Support/Probe", swiftSettings: strict),
+        .target(
+            name: "TestSupport", dependencies: ["Probing", "CKernel"],
+            path: "Tests/Support/TestSupport", swiftSettings: strict),
         .target(
             name: "DocumentFuzzing", dependencies: ["Documents"],
             path: "Tests/Support/DocumentFuzzing", swiftSettings: strict),
@@ -271,20 +280,10 @@ let package = Package(
         .testTarget(
             name: "ThumbnailingTests",
             dependencies: [
-                "Thumbnailing", "Pictures", "CWorkerShim", "shapeedit-thumbnailer", "TestSupport",
-                "Probing",
+                "Thumbnailing", "Pictures", "SystemCalls", "CWorkerShim", "shapeedit-thumbnailer",
+                "TestSupport", "Probing",
             ],
             path: "Tests/ThumbnailingTests", swiftSettings: strict),
-        .target(name: "CKernel", path: "Tests/Support/CKernel"),
-        .target(
-            name: "Probing", dependencies: ["CKernel"], path: "Tests/Support/Probing",
-            swiftSettings: strict),
-        .executableTarget(
-            name: "shapeedit-probe", dependencies: ["Probing", "CKernel"],
-            path: "Tests/Support/Probe", swiftSettings: strict),
-        .target(
-            name: "TestSupport", dependencies: ["Probing", "CKernel"],
-            path: "Tests/Support/TestSupport", swiftSettings: strict),
         .testTarget(
             name: "MountTests",
             dependencies: ["TestSupport", "Probing", "CKernel", "shapeedit-probe"],
@@ -299,7 +298,7 @@ let package = Package(
             swiftSettings: strict),
         .testTarget(
             name: "CommandTests",
-            dependencies: ["TestSupport", "Probing", "CKernel", "shapeedit-probe"],
+            dependencies: ["TestSupport", "Probing", "shapeedit-probe"],
             path: "Tests/CommandTests",
             exclude: [
                 "Outputs/read_pictures.py", "Outputs/read_documents.py", "Recents/bookmarks.py",
