@@ -11,7 +11,6 @@ package struct Failure: Error, CustomStringConvertible, Sendable {
         case unavailable = 69
         case software = 70
         case system = 71
-        case systemFile = 72
         case cannotCreate = 73
         case inputOutput = 74
         case temporary = 75

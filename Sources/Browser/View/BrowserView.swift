@@ -22,7 +22,7 @@ extension BrowserState {
                 guard let heading = row.heading else { continue }
                 screen.put(heading, column: 1, row: line, style: .bold)
             }
-            for card in shelves.cards { draw(card, shelves, &screen) }
+            for card in shelves.cards { draw(card, &screen) }
             if entries.isEmpty {
                 let text = isListed ? "No documents here; Ctrl-N makes one" : "…"
                 screen.put(text, column: 1, row: 2, style: .dim)
@@ -54,7 +54,7 @@ extension BrowserState {
         screen.put(count, column: max(0, end), row: 0, style: .reversed)
     }
 
-    private func draw(_ card: Shelves.Card, _ shelves: Shelves, _ screen: inout Screen) {
+    private func draw(_ card: Shelves.Card, _ screen: inout Screen) {
         let isSelected = card.place == selection
         let area = card.area
         let style = isSelected ? Style.reversed : Style.plain

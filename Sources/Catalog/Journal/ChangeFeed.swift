@@ -46,9 +46,6 @@ package final class ChangeFeed: Sendable {
     /// - Parameter head: the last change there is.
     init(head: ChangeSequence) { state = Lock(State(head: head)) }
 
-    /// The last change that is told.
-    package var head: ChangeSequence { state.withLock { $0.head } }
-
     /// The journal has these, which follow on those before.
     func publish(_ mutations: ArraySlice<Mutation>) {
         guard let last = mutations.last else { return }

@@ -16,12 +16,6 @@ enum MutationCoding {
         case putLink
     }
 
-    static func encode(_ mutation: Mutation) -> [UInt8] {
-        var writer = ByteWriter()
-        encode(mutation, &writer)
-        return writer.bytes
-    }
-
     static func encode(_ mutation: Mutation, _ writer: inout ByteWriter) {
         writer.put(mutation.sequence)
         writer.putFixed(mutation.time.rawValue)

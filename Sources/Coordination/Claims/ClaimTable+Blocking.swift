@@ -59,16 +59,15 @@ extension ClaimTable {
         case (.coordinated, .coordinated):
             return !(one.isNested && worksUnder(one, other))
                 && !(other.isNested && worksUnder(other, one))
-        case (.coordinated, _): return conflict(access, one, withProgram: otherAccess, other)
-        case (_, .coordinated): return conflict(otherAccess, other, withProgram: access, one)
+        case (.coordinated, _): return conflict(access, one, withProgram: other)
+        case (_, .coordinated): return conflict(otherAccess, other, withProgram: one)
         default: return false
         }
     }
 
     /// The same of a claim by name and one of a program that knows nothing of claims.
     private static func conflict(
-        _ access: ClaimAccess, _ claim: ClaimRequest, withProgram programAccess: ClaimAccess,
-        _ program: ClaimRequest
+        _ access: ClaimAccess, _ claim: ClaimRequest, withProgram program: ClaimRequest
     ) -> Bool {
         if worksUnder(program, claim) || access.isMetadataOnly { return false }
         // Who has a document open keeps what it read when names change.

@@ -44,8 +44,6 @@ package struct ClaimTable: Sendable {
 
     /// Whether there is neither a claim nor a presenter.
     package var isIdle: Bool { claims.isEmpty && presenters.isEmpty }
-    /// Claims, held and waiting.
-    package var count: Int { claims.count }
     /// Registered presenters.
     package var presenterCount: Int { presenters.count }
     /// What presenters show.

@@ -32,11 +32,6 @@ final class ControlConnection: Sendable {
         }
     }
 
-    /// Whether the mount at a folder has a socket that this user may use.
-    static func isThere(_ mountPoint: String) -> Bool {
-        status(mountPoint)?["control"]?.string.map { access($0, W_OK) == 0 } ?? false
-    }
-
     /// What the mount at a folder says of itself.
     static func status(_ mountPoint: String) -> JSONObject? {
         guard let file = try? OwnedDescriptor.open("\(mountPoint)/\(statusPath)", O_RDONLY),

@@ -41,20 +41,6 @@ extension TaskList {
         items.insert(items.remove(at: index), at: target)
     }
 
-    /// Changes what is to be done.
-    public mutating func edit(at index: Int, text: String) throws(DocumentError) {
-        try check(index)
-        try TaskList.check(text)
-        items[index].text = text
-    }
-
-    /// Takes an item out.
-    @discardableResult
-    public mutating func remove(at index: Int) throws(DocumentError) -> TaskItem {
-        try check(index)
-        return items.remove(at: index)
-    }
-
     /// Takes out all that is done and returns it.
     @discardableResult
     public mutating func removeDone() -> [TaskItem] {

@@ -157,7 +157,7 @@ extension SlideInterpreter {
         return SlideText(
             box: box, fontHeight: height, color: foreground,
             background: background?.alpha == 0 ? nil : background, alignment: known ?? .left,
-            isInteractive: interactive?.boolean ?? false, text: words)
+            text: words)
     }
 }
 

@@ -158,22 +158,19 @@ public struct SlideText: Hashable, Sendable {
     public var background: Color?
     /// How lines stand in the box.
     public var alignment: Alignment
-    /// Whether the app lets a reader select it.
-    public var isInteractive: Bool
     /// The text, with `\n` between lines.
     public var text: String
 
     /// A text of its parts.
     public init(
         box: SlideBox, fontHeight: Double, color: Color, background: Color?, alignment: Alignment,
-        isInteractive: Bool, text: String
+        text: String
     ) {
         self.box = box
         self.fontHeight = fontHeight
         self.color = color
         self.background = background
         self.alignment = alignment
-        self.isInteractive = isInteractive
         self.text = text
     }
 }

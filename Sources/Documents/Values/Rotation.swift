@@ -19,6 +19,4 @@ public struct Rotation: Hashable, Sendable {
 
     /// Whether nothing turns.
     public var isNone: Bool { degrees == 0 || axis == .zero }
-    /// Whether no part is infinite or not a number.
-    public var isFinite: Bool { axis.isFinite && degrees.isFinite }
 }

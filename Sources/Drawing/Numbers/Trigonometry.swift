@@ -7,9 +7,6 @@ enum Trigonometry {
     static let pi = 3.141592653589793
     static let radiansPerDegree = pi / 180
 
-    static func sine(_ angle: Double) -> Double { sineAndCosine(angle).sine }
-    static func cosine(_ angle: Double) -> Double { sineAndCosine(angle).cosine }
-
     static func tangent(_ angle: Double) -> Double {
         let (sine, cosine) = sineAndCosine(angle)
         return sine / cosine

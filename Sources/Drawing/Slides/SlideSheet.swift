@@ -93,11 +93,6 @@ struct SlideMarks: Sequence {
 }
 
 extension SlideShape {
-    /// How many marks it takes.
-    fileprivate var partCount: Int {
-        if case .chain(let links) = self { links.count } else { 1 }
-    }
-
     /// The paths to paint; none for text.
     fileprivate func outlines(opacity: Double) -> [Outline] {
         switch self {

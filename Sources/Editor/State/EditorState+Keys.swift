@@ -25,7 +25,7 @@ extension EditorState {
         on input: InputEvent, _ now: Int, _ effects: inout [EditorEffect]
     ) {
         if case .mouse(let event) = input {
-            take(event, now, &effects)
+            take(event, now)
             return
         }
         if !isLoud { say("") }
@@ -45,7 +45,7 @@ extension EditorState {
         } else if prompt != nil {
             takeTyped(input, now, &effects)
         } else if choice != nil {
-            takeChoice(input, now, &effects)
+            takeChoice(input, now)
         } else {
             takeKey(input, now, &effects)
         }
@@ -78,7 +78,7 @@ extension EditorState {
         case .escape:
             tool = Self.usualTool(type)
             marks = []
-        case .enter: startTyping(now)
+        case .enter: startTyping()
         case .delete: remove(now)
         case .insert: startAdding()
         case .backspace, .function: break
@@ -102,7 +102,7 @@ extension EditorState {
         case "u": step(isUndo: true, &effects)
         case "U": step(isUndo: false, &effects)
         case "w": saveNow(&effects)
-        case "e": startTyping(now)
+        case "e": startTyping()
         case "x": remove(now)
         case "n", "a": startAdding()
         case "d": duplicate(now)

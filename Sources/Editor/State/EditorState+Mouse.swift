@@ -4,7 +4,7 @@ import Terminal
 // What the mouse does: a click selects, dragging goes round a scene or moves an element, the wheel
 // zooms or goes through the list.
 extension EditorState {
-    mutating func take(_ event: MouseEvent, _ now: Int, _ effects: inout [EditorEffect]) {
+    mutating func take(_ event: MouseEvent, _ now: Int) {
         guard !isHelping, prompt == nil, choice == nil else { return }
         let layout = Layout(self)
         let isInList = layout.list.contains(column: event.column, row: event.row)
@@ -22,7 +22,7 @@ extension EditorState {
                 if type == .list, box.contains(event.column) {
                     toggle(now)
                 } else if isAgain, type == .list {
-                    startTyping(now)
+                    startTyping()
                 }
             } else if isInPicture, let area {
                 let x = (Double(event.column - area.column) + 0.5) / Double(area.columns)

@@ -4,7 +4,7 @@ import Terminal
 
 // What happens while something is typed or chosen.
 extension EditorState {
-    mutating func startTyping(_ now: Int) {
+    mutating func startTyping() {
         guard !parts.isEmpty else {
             startAdding()
             return
@@ -64,9 +64,7 @@ extension EditorState {
         prompt = LinePrompt(.group, label: "Name of the group: ")
     }
 
-    mutating func takeChoice(
-        _ input: InputEvent, _ now: Int, _ effects: inout [EditorEffect]
-    ) {
+    mutating func takeChoice(_ input: InputEvent, _ now: Int) {
         guard var choice, case .key(let key, _) = input else { return }
         let count = choice.options.count
         switch key {

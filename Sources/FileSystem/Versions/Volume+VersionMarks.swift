@@ -7,9 +7,7 @@ internal import SystemCalls
 /// Marks of versions: what is pinned, and what belongs to a conflict.
 extension Volume {
     /// What the attribute of a mark says; ENODATA if its name cannot be a version's.
-    func versionMark(
-        _ mark: VersionMark, _ node: NodeNumber, _ name: Substring
-    ) throws(Errno) -> String {
+    func versionMark(_ mark: VersionMark, _ name: Substring) throws(Errno) -> String {
         guard let version = NodeNumber(versionName: name) else { throw Errno(ENODATA) }
         return state.withLock { mark.word($0.marks.has(mark, version)) }
     }

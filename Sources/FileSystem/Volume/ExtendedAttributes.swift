@@ -17,7 +17,7 @@ extension Volume {
         if name.starts(with: Self.ownPrefix) {
             let key = String(path: name.dropFirst(Self.ownPrefix.count))
             if let (mark, version) = VersionMark.parse(key) {
-                return Array(try versionMark(mark, node, version).utf8)
+                return Array(try versionMark(mark, version).utf8)
             }
             if key == "title" { return Array(try title(node).utf8) }
             if key == "conflicts" { return Array(try conflictNames(node).utf8) }

@@ -297,8 +297,6 @@ int shim_loop(struct fuse_session *session, unsigned int threads) {
     return result;
 }
 
-void shim_exit(struct fuse_session *session) { fuse_session_exit(session); }
-
 /* Up to this size two plain calls cost less than filling and emptying a pipe. */
 enum { COPIED_REPLY = 64 << 10 };
 

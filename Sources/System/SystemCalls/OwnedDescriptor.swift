@@ -26,13 +26,6 @@ public struct OwnedDescriptor: ~Copyable, Sendable {
             adopting: try check { Glibc.openat(directory, path.cPath, flags | O_CLOEXEC, mode) })
     }
 
-    /// Gives the number away; the caller closes it.
-    public consuming func release() -> Int32 {
-        let number = self.number
-        discard self
-        return number
-    }
-
     /// Closes it, and tells what of the writing the file system could not keep.
     public consuming func close() throws(Errno) {
         let number = self.number

@@ -12,9 +12,6 @@ package struct Descriptor: Sendable, Hashable {
     package init(_ number: Int) {
         self.number = number
     }
-
-    /// In place of a directory: the process's own.
-    package static let here = Descriptor(Int(AT_FDCWD))
 }
 
 extension Agent {
@@ -228,19 +225,6 @@ extension Agent {
                 .integer(target.number), .integer(source.number), .both(position),
                 .integer(count),
             ], fails: fails, at: location
-        ).result
-    }
-
-    /// fcntl(2) with a number; what it returned.
-    @discardableResult
-    package func control(
-        _ descriptor: Descriptor, _ command: Int32, _ argument: Int = 0, fails: Int32...,
-        at location: SourceLocation = #_sourceLocation
-    ) -> Int {
-        call(
-            "fcntl \(command)", SYS_fcntl,
-            [.integer(descriptor.number), .integer(Int(command)), .integer(argument)],
-            fails: fails, at: location
         ).result
     }
 

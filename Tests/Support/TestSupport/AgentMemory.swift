@@ -44,19 +44,6 @@ extension Agent {
             ], fails: [], at: location)
     }
 
-    /// write(2) of what a mapping has: EFAULT where looking at the memory would be SIGBUS.
-    package func write(
-        _ descriptor: Descriptor, _ mapping: Mapping, fails: Int32...,
-        at location: SourceLocation = #_sourceLocation
-    ) {
-        _ = call(
-            "write of a mapping", SYS_write,
-            [
-                .integer(descriptor.number), .integer(mapping.address),
-                .integer(mapping.length),
-            ], fails: fails, at: location)
-    }
-
     /// Reads memory of a mapping.
     package func memory(
         _ mapping: Mapping, offset: Int = 0, count: Int,

@@ -203,8 +203,6 @@ package struct MountStatus: Decodable, Sendable {
     package let passthrough: Bool?
     /// Contents that are not on the disk for sure.
     package let notYetDurable: Int?
-    /// Bytes that came from the store; nil, like the next, for a container without one.
+    /// Bytes that came from the store; nil for a container without one.
     package let fetchedBytes: Int?
-    /// Contents that have still to go there.
-    package let uploads: Int?
 }

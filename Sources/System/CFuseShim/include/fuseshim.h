@@ -54,15 +54,11 @@ int shim_reply_create(fuse_req_t request, const struct fuse_entry_param *entry, 
 enum {
     SHIM_FOPEN_DIRECT_IO = 1,
     SHIM_FOPEN_KEEP_CACHE = 2,
-    SHIM_FOPEN_CACHE_DIR = 8,
     SHIM_FOPEN_STREAM = 16,
     SHIM_FOPEN_PASSTHROUGH = 128
 };
 
 int shim_loop(struct fuse_session *session, unsigned int threads);
-
-/* Reads the session's flag that a signal or shim_exit set. */
-void shim_exit(struct fuse_session *session);
 
 /* Makes `buffer` show some memory. */
 void shim_memory_buffer(struct fuse_bufvec *buffer, void *memory, size_t size);

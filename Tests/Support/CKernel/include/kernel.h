@@ -14,7 +14,6 @@ enum {
     SEEK_HOLE = 4,
     XATTR_CREATE = 1,
     XATTR_REPLACE = 2,
-    AT_EMPTY_PATH = 0x1000,
     PR_SET_PDEATHSIG = 1,
     PR_SET_DUMPABLE = 4,
     MFD_CLOEXEC = 1,
@@ -30,9 +29,6 @@ static const int O_DIRECT = 040000;
 #endif
 static const int F_OFD_SETLK = 37;
 static const int F_OFD_SETLKW = 38;
-
-/* _IOR('f', 1, long): what lsattr asks. */
-static const unsigned long FS_IOC_GETFLAGS = 0x80086601ul;
 
 /* utimensat's special nanoseconds. */
 static const long UtimeNow = (1l << 30) - 1;
