@@ -54,6 +54,27 @@ import Testing
         #expect(isAdded.firstIndex(of: false) == ReplayQueue.perSecond - 1)
     }
 
+    @Test func `what is granted while the owner's folder is still to be told comes after it`() {
+        func step(_ document: UInt64?) -> GrantedStep {
+            GrantedStep(
+                kind: .made, owner: "other", document: document.map(DocumentID.init(rawValue:)),
+                path: "in other")
+        }
+        var queue = ReplayQueue()
+        // Of a folder that the kernel does not know nobody is told anything.
+        queue.add(granted: step(1), isWatchable: false, now: 0)
+        #expect(queue.isEmpty)
+        queue.add(granted: step(nil), isWatchable: false, now: 0)
+        queue.add(granted: step(2), isWatchable: false, now: 0)
+        var told: [DocumentID?] = []
+        while case .granted(let step)? = queue.take() { told.append(step.document) }
+        #expect(told == [nil, DocumentID(rawValue: 2)])
+        // Later the kernel has forgotten it, perhaps.
+        queue.rest()
+        queue.add(granted: step(3), isWatchable: false, now: 0)
+        #expect(queue.isEmpty)
+    }
+
     @Test func `steps come in the order in which their changes were announced`() {
         var changes = AnnouncedSteps()
         let (first, second, third) = (changes.announce(), changes.announce(), changes.announce())

@@ -115,11 +115,7 @@ final class GrantedReplay: Sendable {
         // By their names the kernel has told of them.
         for id in own { tellFormer(of: id, in: owner, isThere: true) }
         if steps.isEmpty { return }
-        // Nobody watches what the kernel does not know; but the root it does, and so it does a folder that it
-        // is told of.
-        if granted.knowsFolder(of: owner) || steps.contains(where: { $0.document == nil }) {
-            replayer.add(granted: steps)
-        }
+        replayer.add(granted: steps, isWatchable: granted.knowsFolder(of: owner))
     }
 
     /// An owner does not answer. Its folder is there, and empty; it is compared with what it grants when

@@ -34,6 +34,8 @@ struct ReplayQueue: Sendable {
     /// Folders that the kernel gets, or got, to know by steps of the queue since it rested: what is in them was
     /// made before that, perhaps, and comes after it.
     private var made: Set<ItemNumber> = []
+    /// Owners whose folders it gets, or got, to know so.
+    private var granting: Set<String> = []
     private var windowBegan: UInt64 = 0
     private var count = 0
 
@@ -63,8 +65,11 @@ struct ReplayQueue: Sendable {
         if hasRoom(now) { work.append(.query(entry)) }
     }
 
-    mutating func add(granted step: GrantedStep, now: UInt64) {
-        if hasRoom(now) { work.append(.granted(step)) }
+    /// - Parameter isWatchable: whether the kernel knows the owner's folder, and somebody may watch it.
+    mutating func add(granted step: GrantedStep, isWatchable: Bool, now: UInt64) {
+        if step.document == nil { granting.insert(step.owner) }
+        guard isWatchable || granting.contains(step.owner), hasRoom(now) else { return }
+        work.append(.granted(step))
     }
 
     mutating func add(_ change: NodeChange) {
@@ -104,7 +109,7 @@ struct ReplayQueue: Sendable {
     }
 
     /// Nothing came for a while.
-    mutating func rest() { made = [] }
+    mutating func rest() { (made, granting) = ([], []) }
 
     /// Whether a step that waits is to bring the item to the place.
     func brings(_ item: ItemNumber, to place: ReplayStep.Place) -> Bool {

@@ -108,11 +108,15 @@ final class Replayer: Sendable {
         }
     }
 
-    /// What owners granted otherwise, in the mount of an app.
-    func add(granted steps: [GrantedStep]) {
+    /// What an owner granted otherwise, in the mount of an app.
+    ///
+    /// - Parameter isWatchable: whether the kernel knows the owner's folder.
+    func add(granted steps: [GrantedStep], isWatchable: Bool) {
         add { state in
             let now = MonotonicClock.now
-            for step in steps { state.queue.add(granted: step, now: now) }
+            for step in steps {
+                state.queue.add(granted: step, isWatchable: isWatchable, now: now)
+            }
         }
     }
 
