@@ -29,6 +29,7 @@ import Testing
         ("*a*b*", "xxaxxbxx", true), ("*a*b*", "xxbxxa", false), ("a*a", "a", false),
         // The kelvin sign, which is a capital k.
         ("k?", "\u{212a}2", true), ("ä*", "ÄA", true), ("AZ[@", "az[@", true),
+        ("ΣΟΦΌΣ", "σοφός", true), ("οδος", "ΟΔΟΣ", true),
     ])
     func `patterns of names`(_ pattern: String, _ name: String, _ matches: Bool) {
         #expect(NamePattern(pattern).matches(name) == matches)

@@ -7,7 +7,7 @@ package struct NamePattern: Sendable {
     private let isWhole: Bool
 
     package init(_ text: String) {
-        let folded = text.lowercased()
+        let folded = Self.folded(text)
         characters = Array(folded)
         bytes = folded.utf8.allSatisfy { $0 < 0x80 } ? Array(folded.utf8) : nil
         isWhole = characters.contains("*") || characters.contains("?")
@@ -40,8 +40,13 @@ package struct NamePattern: Sendable {
         if let bytes, !name.contains(where: { $0 >= 0x80 }) {
             return matches(bytes, FoldedBytes(bytes: name), UInt8(ascii: "*"), UInt8(ascii: "?"))
         }
-        let name = Array(String(decoding: name, as: UTF8.self).lowercased())
+        let name = Array(Self.folded(String(decoding: name, as: UTF8.self)))
         return matches(characters, name, "*", "?")
+    }
+
+    /// In lower case; in Greek a capital sigma may stand for either of two small ones.
+    private static func folded(_ text: String) -> String {
+        text.lowercased().replacing("ς", with: "σ")
     }
 
     private func matches<Name: RandomAccessCollection>(
