@@ -54,6 +54,30 @@ struct GrantCommandTests {
     }
 
     @Test(arguments: DataPath.mounts.prefix(1))
+    func `a container that cannot be looked at hides no grants of others`(_ place: DataPath) throws
+    {
+        try withDesk(place) { desk in
+            try desk.shell("printf one > a.txt")
+            try desk.run("grant", "a.txt", "--to", "notes")
+            // It comes before the other.
+            let made = try JSONValue.read(try desk.run("container", "create", "busy", "--json"))
+            let lock = try #require(made["folder"]?.text) + "/lock"
+            let file = open(lock, O_RDWR | O_CLOEXEC)
+            defer { close(file) }
+            try #require(flock(file, LOCK_EX) == 0)
+            let holder = "being checked (process 1)"
+            #expect(pwrite(file, holder, holder.utf8.count, 0) == holder.utf8.count)
+            let result = try desk.shapeedit(["grants"])
+            #expect(result.status == 75 && result.text == "test:work/a.txt  notes may read\n")
+            #expect(result.errorText.contains("the container busy is in use"), "\(result)")
+            let listed = try desk.shapeedit(["grants", "--json"])
+            #expect(listed.status == 75)
+            #expect(try JSONValue.read(listed.text).elements.count == 1)
+            #expect(try desk.fail(75, "grants", "busy").contains("busy"))
+        }
+    }
+
+    @Test(arguments: DataPath.mounts.prefix(1))
     func `what cannot be granted is said`(_ place: DataPath) throws {
         try withDesk(place) { desk in
             try desk.shell("printf one > a.txt && mkdir d && mkfifo p")

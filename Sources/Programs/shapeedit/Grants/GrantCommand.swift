@@ -30,7 +30,7 @@ struct GrantCommand: ParsableCommand {
         let terms = GrantTerms(access: write ? .write : .read, until: until?.timestamp)
         try subject.grant(to: to, terms)
         Console.say(
-            json
+            line: json
                 ? JSONText.object([
                     ("document", JSONText.string(document)),
                     ("container", JSONText.string(subject.container)),
@@ -73,9 +73,9 @@ struct RevokeCommand: ParsableCommand {
                     ("revoked", JSONText.array(revoked.map(JSONText.string))),
                 ]))
         } else if revoked.isEmpty {
-            Console.say("\(document): nothing was granted")
+            Console.say(line: "\(document): nothing was granted")
         } else {
-            for app in revoked { Console.say("\(document): revoked from \(app)") }
+            for app in revoked { Console.say(line: "\(document): revoked from \(app)") }
         }
     }
 }
@@ -90,11 +90,24 @@ struct GrantsCommand: ParsableCommand {
 
     func run() throws {
         let names: [String] = try container.map { [$0] } ?? Containers.names()
-        let grants = try names.flatMap { name in
-            try ListedGrant.all(of: name).sorted {
-                ($0.path, $0.application) < ($1.path, $1.application)
+        // What one container does not tell keeps nobody from what the others do.
+        var problem: Failure?
+        let grants = names.flatMap { name -> [ListedGrant] in
+            do throws(Failure) {
+                return try ListedGrant.all(of: name).sorted {
+                    ($0.path, $0.application) < ($1.path, $1.application)
+                }
+            } catch {
+                Console.complain(error.message)
+                problem = error
+                return []
             }
         }
+        report(grants)
+        if let problem { throw ExitCode(problem.exitStatus) }
+    }
+
+    private func report(_ grants: [ListedGrant]) {
         if json {
             Console.say(JSONText.array(grants.map(\.json)))
             return
