@@ -25,6 +25,25 @@ import Testing
         }
     }
 
+    @Test func `a document is open though its mount goes away when it has been read`() throws {
+        try withVolume(.passthrough) { volume in
+            // While it is used in the hook nobody else uses it.
+            nonisolated(unsafe) let container = try #require(volume.container)
+            let path = "\(volume.directory)/note"
+            try store(path, "one")
+            let document = Document<HookedText>(path, quietTime: nil)
+            HookedText.onLoading { try? container.killDaemon() }
+            try document.open()
+            #expect(document.state == [] && document.contents?.text == "one")
+            try container.mount()
+            try store(path, "two")
+            expectSoon { document.contents?.text == "two" }
+            try document.change { $0.text = "three" }
+            try document.close()
+            #expect(text(of: path) == "three")
+        }
+    }
+
     /// Where there is that file, the document is written when it has been read to its end, and its state is
     /// told late.
     private static let lateWrites = """

@@ -30,6 +30,68 @@ import Testing
         }
     }
 
+    /// Opens a document on a thread, cancels that when it waits, and gives what the opening threw.
+    private func cancel(
+        _ document: Document<Text>, when isWaiting: () -> Bool
+    ) -> CoordinationError? {
+        let outcome = Monitor<Result<Void, any Error>?>(nil)
+        Threads.start("opens") {
+            let result = Result { try document.open() }
+            outcome.signal { $0 = result }
+        }
+        expectSoon { isWaiting() }
+        document.cancelOpening()
+        // It has ended by then.
+        expectSoon { outcome.withLock { $0 } != nil }
+        guard case .failure(let error)? = outcome.withLock({ $0 }) else { return nil }
+        #expect(document.state == [.closed, .editingDisabled])
+        return error as? CoordinationError
+    }
+
+    @Test(arguments: places)
+    func `an opening that waits for others can be cancelled, and begun again`(
+        _ place: DataPath
+    ) throws {
+        try withVolume(place) { volume in
+            let path = "\(volume.directory)/note"
+            try store(path, "one")
+            let document = Document<Text>(path)
+            document.cancelOpening()
+            try FileCoordinator().coordinate([FileIntent(path, .write)]) { _ in
+                #expect(cancel(document) { usleep(100_000) == 0 } == .cancelled)
+            }
+            try document.open()
+            #expect(document.contents?.text == "one")
+            document.cancelOpening()
+            #expect(document.state == [])
+            try document.close()
+        }
+    }
+
+    @Test func `an opening that waits for the content can be cancelled, and begun again`() throws {
+        try withVolume(.passthrough, store: "folder", options: ["store_timeout=300"]) { volume in
+            let container = try #require(volume.container)
+            let path = "\(volume.directory)/note"
+            try store(path, "far away")
+            _ = try volume.run("sync", "note")
+            try expectSoon { try container.command("evict", path).status == 0 }
+            // Without what the kernel still has of it.
+            try volume.remount()
+            let away = container.storeFolder + ".away"
+            #expect(rename(container.storeFolder, away) == 0)
+            let document = Document<Text>(path)
+            let error = cancel(document) {
+                (try? PathAttributes.value("user.shapeedit.state", of: path))
+                    == Array("downloading".utf8)
+            }
+            #expect(error == .cancelled)
+            #expect(rename(away, container.storeFolder) == 0)
+            try document.open()
+            #expect(document.contents?.text == "far away")
+            try document.close()
+        }
+    }
+
     @Test func `outside of a container an attribute gives no reasons`() throws {
         try withVolume(.passthrough) { volume in
             let path = "\(try #require(volume.container).base)/home/doc"

@@ -6,7 +6,8 @@ extension Document {
     /// Loads the file, and follows it from now on.
     ///
     /// Waits for its content, which may have to come from a store: meanwhile the state has
-    /// ``DocumentState/progressAvailable``, which is told before. A document is opened once.
+    /// ``DocumentState/progressAvailable``, which is told before; ``cancelOpening()`` ends that. A document is
+    /// opened once.
     ///
     /// - Parameter new: what the file is made of if there is none.
     /// - Throws: ``DocumentProblem``, ``CoordinationError``, or what is wrong with the content.
@@ -23,13 +24,13 @@ extension Document {
                 throw DocumentProblem.file("\(given): \(Errno.last)")
             }
             let isMounted = try ItemPlace(path).mountPoint != nil
-            let state = try? PathAttributes.value("user.shapeedit.state", of: path)
+            let state = try? PathAttributes.value(Self.stateAttribute, of: path)
             let isComing = ["promise", "downloading"].contains(
                 String(decoding: state ?? [], as: UTF8.self))
             let isServed = core.signal { core in
                 core.path = path
                 core.isMounted = isMounted
-                core.isOpening = true
+                (core.isOpening, core.isCancelled) = (true, false)
                 core.setState(.progressAvailable, isComing)
                 defer { core.isServed = true }
                 return core.isServed
@@ -37,13 +38,16 @@ extension Document {
             if !isServed { Threads.start("document") { self.work() } }
             defer {
                 core.signal { core in
-                    core.isOpening = false
+                    (core.isOpening, core.opening) = (false, nil)
                     core.setState(.progressAvailable, false)
                 }
             }
             let presentation = try FilePresentation(of: path, DocumentPresenter(self))
+            let coordinator = FileCoordinator(purpose: purpose, for: presentation)
+            core.signal { $0.opening = coordinator }
             do {
-                try coordinate(path, .read, presentation) { place in
+                try coordinator.coordinate([FileIntent(path, .read)]) { paths in
+                    let place = paths.first ?? path
                     guard let read = try DocumentBytes.read(place) else {
                         throw DocumentProblem.file("\(given): \(Errno(ENOENT))")
                     }
@@ -55,12 +59,38 @@ extension Document {
                         core.setState(.editingDisabled, core.disabled > 0)
                     }
                 }
+            } catch CoordinationError.claimLost {
+                // It is loaded, and open; whether others came in between shows.
+                core.signal { $0.lookTime = MonotonicClock.now }
             } catch {
                 presentation.end()
-                throw error
+                throw core.withLock { $0.isCancelled } ? CoordinationError.cancelled : error
             }
         }
     }
+
+    /// Ends an opening that waits, for other programs or for the content: ``open(creating:)`` throws
+    /// `CoordinationError.cancelled`, and the document can be opened again. The content comes no more for others who
+    /// wait for it, either. Returns when it has ended; at once if nothing is being opened.
+    public func cancelOpening() {
+        while true {
+            // The waiting for the content may be about to begin only.
+            let opening = core.signal { core -> (FileCoordinator?, String?)? in
+                guard core.isOpening else { return nil }
+                core.isCancelled = true
+                return (core.opening, core.state.contains(.progressAvailable) ? core.path : nil)
+            }
+            guard let (coordinator, path) = opening else { return }
+            coordinator?.cancel()
+            if let path {
+                try? PathAttributes.set(Self.stateAttribute, Array("cancel".utf8), of: path)
+            }
+            let again = MonotonicClock.after(milliseconds: 100)
+            let _: Bool? = core.wait(until: again) { $0.isOpening ? nil : true }
+        }
+    }
+
+    private static var stateAttribute: String { "user.shapeedit.state" }
 
     private func make(_ new: Contents, _ path: String) throws {
         let bytes = try new.contents()

@@ -31,6 +31,10 @@ extension Document {
         var disabled = 0
         /// It is on its way to be open: nothing but what happens is told.
         var isOpening = false
+        /// Waits for its claim, from the moment on when it can be told to wait no more.
+        var opening: FileCoordinator?
+        /// Nobody wants it to be opened any more.
+        var isCancelled = false
         /// It is being saved, or its file looked at, as its thread wants it.
         var isBusy = false
         /// A thread works for it.
