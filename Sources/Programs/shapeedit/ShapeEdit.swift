@@ -80,6 +80,7 @@ struct ShapeEdit: ParsableCommand {
             try checkCommand(words)
             var command = try parseAsRoot(arguments)
             try checkIsComplete(command)
+            try RepeatedOptions.check(arguments, of: command)
             try command.run()
         } catch let failure as Failure {
             Console.complain(failure.message)

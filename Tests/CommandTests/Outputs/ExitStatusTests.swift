@@ -28,6 +28,54 @@ import Testing
         }
     }
 
+    @Test func `an option that has one value is refused where it is given twice`() throws {
+        try withDesk(.plain) { desk in
+            try desk.run("new", "s.shape")
+            for (words, option) in [
+                (["find", "--name", "a", "--sort", "name", "--name=b"], "--name"),
+                (["find", "-l", "1", "--limit", "2"], "--limit"),
+                (["grant", "s.shape", "--to", "notes", "--to", "mail"], "--to"),
+                (["render", "s.shape", "-o", "a.png", "--output", "b.png"], "--output"),
+                (["set", "s.shape", "title=x", "--type", "shape", "--type", "list"], "--type"),
+                (["list", "today", "--in", "a", "--in", "b"], "--in"),
+            ] {
+                let result = try desk.shapeedit(words)
+                #expect(result.status == 64, "\(words): \(result)")
+                #expect(result.errorText.contains("\(option) is there twice"), "\(result)")
+            }
+            #expect(try desk.names() == ["s.shape"])
+            // Those that name several, what has no value, and what comes behind the options.
+            try desk.run("new", "t.shape", "--json", "--json")
+            try desk.run(
+                "coordinate", "--read", "s.shape", "--read", "t.shape", "--timeout", "9", "--",
+                "printf", "--timeout", "--timeout")
+        }
+    }
+
+    @Test(
+        .enabled(if: !DataPath.isPlain && DataPath.isPrivileged, "needs a mount, and root"),
+        arguments: DataPath.mounts.prefix(1))
+    func `what others may not do in a mount is 77, and says so`(_ place: DataPath) throws {
+        try withDesk(place) { desk in
+            try desk.shell(
+                "chmod 755 . && printf x > note.txt && printf x > own.txt && chmod 600 own.txt")
+            for words in [
+                ["find", "--watch"], ["claims", "."], ["conflicts", "."], ["recents", "."],
+                ["coordinate", "--read", "note.txt", "--", "true"],
+            ] {
+                let result = try desk.shapeedit(words, user: nobody)
+                #expect(result.status == 77, "\(words): \(result)")
+                #expect(result.errorText.contains("only the owner of the mount"), "\(result)")
+            }
+            for words in [["versions", "own.txt"], ["restore", "own.txt"]] {
+                let result = try desk.shapeedit(words, user: nobody)
+                #expect(result.status == 77, "\(words): \(result)")
+                #expect(result.errorText.contains("Permission denied"), "\(result)")
+            }
+            #expect(try desk.shapeedit(["versions", "note.txt"], user: nobody).status == 0)
+        }
+    }
+
     @Test func `wrong words are named, with the form that is right`() throws {
         try withDesk(.plain) { desk in
             try desk.run("new", "s.shape")
