@@ -12,7 +12,8 @@ package final class VarlinkClient: @unchecked Sendable {
     /// Connects to the socket at `path`.
     package init(_ path: String) throws(Failure) {
         do throws(Errno) { descriptor = try UnixSocket.connect(to: path) } catch {
-            throw Failure(.unavailable, "\(path): \(error)")
+            let isRefused = [EACCES, EPERM].contains(error.code)
+            throw Failure(isRefused ? .noPermission : .unavailable, "\(path): \(error)")
         }
     }
 

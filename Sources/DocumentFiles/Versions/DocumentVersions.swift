@@ -23,8 +23,9 @@ package struct DocumentVersions: Sendable {
         do throws(Errno) {
             _ = try PathAttributes.value("user.shapeedit.container", of: path)
         } catch {
-            // It may have gone since it was found.
-            throw error.code == ENOENT ? Failure(name, error) : Failure.notMounted(name)
+            // It may have gone since it was found; what may not be read does not tell where it is.
+            throw [ENOENT, EACCES].contains(error.code)
+                ? Failure(name, error) : Failure.notMounted(name)
         }
         guard let folder = MountVersions.folder(of: path) else {
             throw access(path.cPath, F_OK) == 0

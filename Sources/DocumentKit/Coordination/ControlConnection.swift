@@ -28,7 +28,10 @@ final class ControlConnection: Sendable {
                     + "XDG_RUNTIME_DIR named no folder for it")
         }
         do throws(Failure) { client = try VarlinkClient(path) } catch {
-            throw .unavailable(error.message)
+            throw error.kind == .noPermission
+                ? .notPermitted(
+                    "\(mountPoint): only the owner of the mount may claim documents in it and follow "
+                        + "what happens to them") : .unavailable(error.message)
         }
     }
 

@@ -42,7 +42,7 @@ extension CoordinationError: CustomStringConvertible {
         case .badPath(let path, let reason): path.isEmpty ? reason : "\(path): \(reason)"
         case .severalContainers(let one, let other):
             "\(one) and \(other) are not in one mount: only what is can be had in one step"
-        case .unavailable(let reason): reason
+        case .unavailable(let reason), .notPermitted(let reason): reason
         case .tooMany(let reason): "\(reason); try again when some have ended"
         case .claimLost: "the claim ended before the work did"
         }

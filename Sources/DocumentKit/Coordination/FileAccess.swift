@@ -95,6 +95,8 @@ public enum CoordinationError: Error, Hashable, Sendable {
     case severalContainers(String, String)
     /// The mount does not answer, or has no control socket; says why.
     case unavailable(String)
+    /// The mount is another user's, whose programs alone it serves; says so.
+    case notPermitted(String)
     /// The mount has as many claims, presenters, queries or clients as it takes; says of what. It may go
     /// when others have ended.
     case tooMany(String)

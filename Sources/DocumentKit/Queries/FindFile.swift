@@ -26,6 +26,11 @@ enum FindFile {
         return lines.head?["problem"]?.string
     }
 
+    /// What is said to others than the owner of the mount.
+    static func refused(_ mountPoint: String) -> Failure {
+        Failure(.noPermission, "\(mountPoint): only the owner of the mount may search")
+    }
+
     /// The file of the results; `nil` if no name of a file can hold the query.
     private static func open(
         _ query: Query, in mountPoint: String
@@ -35,8 +40,7 @@ enum FindFile {
             switch error.code {
             case ENOENT: throw Failure(.noInput, "\(mountPoint)/\(query.folder): \(error)")
             case EACCES, EPERM:
-                throw Failure(
-                    .noPermission, "\(mountPoint): only the owner of the mount may search")
+                throw refused(mountPoint)
             case ENAMETOOLONG: return nil
             case ENOTCONN, ECONNABORTED: throw Failure.mountIsDead(mountPoint)
             default: throw Failure(.inputOutput, "\(mountPoint): \(error)")

@@ -78,6 +78,7 @@ final class MountQuery: QuerySource {
         case .tooMany(let reason):
             Failure(.temporary, "\(mountPoint): \(reason); try again when some have ended")
         case .unavailable(let reason): Failure(.unavailable, "\(mountPoint): \(reason)")
+        case .notPermitted: FindFile.refused(mountPoint)
         default: Failure(.unavailable, "\(mountPoint): \(error)")
         }
     }

@@ -7,7 +7,9 @@ import SystemCalls
 /// A folder that a command is to look below.
 enum MountedFolder {
     /// Throws if it is neither in a mount nor has one in it, or its mount is dead.
-    static func check(_ folder: String) throws(Failure) {
+    ///
+    /// - Parameter list: a folder below `.shapeedit`: throws where only another user may look into that.
+    static func check(_ folder: String, list: String? = nil) throws(Failure) {
         guard let place = MountTable.resolved(folder) else {
             throw Failure(folder, Errno.last)
         }
@@ -16,8 +18,10 @@ enum MountedFolder {
         }
         if !isMounted { throw Failure.notMounted(folder) }
         // Else the kernel might tell of what it still knows, and the rest would seem to be nothing.
-        if let point = MountTable.mountPoint(of: place), MountPoint(path: point).isDead {
-            throw Failure.mountIsDead(folder)
+        guard let point = MountTable.mountPoint(of: place) else { return }
+        if MountPoint(path: point).isDead { throw Failure.mountIsDead(folder) }
+        if let list, access("\(point)/.shapeedit/\(list)".cPath, R_OK) != 0, errno == EACCES {
+            throw Failure(.noPermission, "\(point): only the owner of the mount may look")
         }
     }
 }

@@ -14,6 +14,7 @@ extension Failure {
                 access(path.parentPath.cPath, F_OK) != 0 && errno == ENOENT ? .noInput : .usage
             case .severalContainers: .usage
             case .unavailable: .unavailable
+            case .notPermitted: .noPermission
             }
         self.init(kind, "\(error)")
     }

@@ -19,8 +19,10 @@ enum WriteClaim {
         } catch let failure as Failure {
             throw failure
         } catch let error as CoordinationError {
-            if case .unavailable = error { return try body() }
-            throw Failure(error)
+            switch error {
+            case .unavailable, .notPermitted: return try body()
+            default: throw Failure(error)
+            }
         } catch {
             throw Failure(.software, "\(file): \(error)")
         }

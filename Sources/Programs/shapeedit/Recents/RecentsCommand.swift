@@ -56,7 +56,7 @@ struct RecentsCommand: ParsableCommand {
 
     /// The last opened first.
     private func found() throws(Failure) -> [RecentDocument] {
-        if let folder { try MountedFolder.check(folder) }
+        if let folder { try MountedFolder.check(folder, list: "recents") }
         do throws(DocumentProblem) { return try Recents.documents(below: folder) } catch {
             throw Failure(.inputOutput, "\(error)")
         }

@@ -49,10 +49,10 @@ struct ConflictsCommand: ParsableCommand {
             return
         }
         for (file, versions) in found {
-            Console.say(file)
+            Console.say(line: file)
             let width = versions.map(\.name.count).max() ?? 0
             for version in versions {
-                Console.say("  " + VersionReport.line(version, nameWidth: width))
+                Console.say(line: "  " + VersionReport.line(version, nameWidth: width))
             }
         }
     }
@@ -63,7 +63,7 @@ struct ConflictsCommand: ParsableCommand {
             if stat(place.cPath, &status) == 0, status.st_mode & S_IFMT == S_IFREG {
                 return [place]
             }
-            try MountedFolder.check(place)
+            try MountedFolder.check(place, list: "conflicts")
         }
         do throws(DocumentProblem) {
             return try MountLink.all("conflicts", below: place).map(\.path)
@@ -186,6 +186,6 @@ struct ResolveCommand: ParsableCommand {
             case "version": "went back to \(keep ?? "")"
             default: "merged"
             }
-        Console.say("\(file): \(what)")
+        Console.say(line: "\(file): \(what)")
     }
 }
