@@ -51,8 +51,12 @@ import Testing
         try withDesk(place) { desk in
             try desk.shell("printf x > 'a\nforged'")
             let binary = try BuiltPrograms.shapeedit()
+            let version = try #require(try desk.versionNames("a\nforged").last)
             for words in [
                 ["watch", "--since", "0", "--count", "1", "a\nforged"], ["recents", "."],
+                ["restore", "a\nforged", version], ["pin-version", "a\nforged", version],
+                ["grant", "a\nforged", "--to", "reader"],
+                ["revoke", "a\nforged"],
                 ["coordinate", "--write", "a\nforged", "--", binary, "claims", "."],
             ] {
                 let result = try desk.shapeedit(words)

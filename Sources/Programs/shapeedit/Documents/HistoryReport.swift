@@ -19,7 +19,7 @@ enum HistoryReport {
         }
         if let problem = step.historyProblem { Console.complain("\(file): \(problem)") }
         Console.say(
-            options.json
+            line: options.json
                 ? JSONText.object(
                     "file", at: file,
                     [

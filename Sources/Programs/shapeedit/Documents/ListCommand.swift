@@ -76,7 +76,7 @@ struct ListCommand: ParsableCommand {
         if isToday {
             let isMade = try TodayList.make(path, dryRun: options.dryRun)
             // What is copied goes to programs, as JSON does.
-            if isMade, action != "copy", !options.json { Console.say("made \(path)") }
+            if isMade, action != "copy", !options.json { Console.say(line: "made \(path)") }
         }
         // A dry run does not make it: it is an empty list then.
         let isThere = !isToday || TodayList.isThere(path)

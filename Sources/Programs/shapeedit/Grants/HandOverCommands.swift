@@ -87,7 +87,7 @@ private struct HandOver {
             members += JSONText.path("path", path)
             Console.say(JSONText.object(members))
         } else {
-            Console.say("\(how): \(path)")
+            Console.say(line: "\(how): \(path)")
         }
     }
 }

@@ -39,7 +39,7 @@ struct VersionTarget: ParsableArguments {
     func pin(_ isPinned: Bool) throws {
         let version = try DocumentVersions(file).pin(version, isPinned)
         Console.say(
-            json
+            line: json
                 ? JSONText.object(
                     "file", at: file,
                     [("version", VersionReport.json(version))])

@@ -35,9 +35,11 @@ struct RestoreCommand: ParsableCommand {
                     [("restored", restored.map(VersionReport.json) ?? "null")]))
         } else if let restored {
             Console.say(
-                "\(file): as it was at \(HistoryReport.time(restored.modified)) (\(restored.name))")
+                line:
+                    "\(file): as it was at \(HistoryReport.time(restored.modified)) (\(restored.name))"
+            )
         } else {
-            Console.say("\(file): nothing to change")
+            Console.say(line: "\(file): nothing to change")
         }
     }
 }

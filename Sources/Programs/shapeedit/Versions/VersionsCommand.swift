@@ -28,7 +28,7 @@ struct VersionsCommand: ParsableCommand {
         }
         let width = versions.map(\.name.count).max() ?? 0
         for version in versions {
-            Console.say(VersionReport.line(version, nameWidth: width))
+            Console.say(line: VersionReport.line(version, nameWidth: width))
         }
     }
 }
