@@ -26,6 +26,7 @@ internal import SystemCalls
 /// lost/<name>       contents of changes that went with the journal, when somebody removed that
 /// desktop-places    where it was mounted, as long as the desktop's cache may have entries of that
 /// scratch/<owner>   of an app: what programs made beside the documents that were granted to it
+/// log               what daemons in the background had to say; what was said earlier is in log.old
 /// ```
 package struct ContainerFolder: Sendable {
     package let path: String
@@ -63,6 +64,8 @@ package struct ContainerFolder: Sendable {
     package var storeOwner: String { path + "/store-owner" }
     package var storeDamaged: String { path + "/store-damaged" }
     package var storeUnneeded: String { path + "/store-unneeded" }
+    package var log: String { path + "/log" }
+    package var earlierLog: String { log + ".old" }
 
     /// All names that there can be in the folder.
     package static let names: Set<String> = [
@@ -72,7 +75,7 @@ package struct ContainerFolder: Sendable {
         "drawing", "scratch", "lost",
         "texts.sqlite", "texts.sqlite-wal", "texts.sqlite-shm",
         "store-owner", "store-owner.new", "store-unneeded", "store-unneeded.new",
-        "store-damaged", "desktop-places", "desktop-places.new",
+        "store-damaged", "desktop-places", "desktop-places.new", "log", "log.old",
     ]
 
     /// Fails if there is nothing at the path, or something else than a container or what is left of one.

@@ -71,6 +71,7 @@ extension Volume {
         if let control = state.withLock({ $0.control }) {
             fields.append(("control", PathText.quoted(control)))
         }
+        if let logFile { fields.append(("log", PathText.quoted(logFile))) }
         if let report = container.recovered {
             fields.append(("recovery", PathText.quoted(report.description)))
         }

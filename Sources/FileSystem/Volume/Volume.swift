@@ -64,6 +64,8 @@ package final class Volume: @unchecked Sendable {
     var sources: SourceLink?
     let reasons = Reasons()
     let refusals = Refusals()
+    /// Where the daemon's log is, if it has a file of its own. Before the volume is mounted.
+    package var logFile: String?
     /// How much of its contents may be here, if it has a store. Before the volume is mounted.
     package var quota = Quota()
     /// Held while blobs come or go.

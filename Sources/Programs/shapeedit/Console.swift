@@ -7,10 +7,13 @@ import Terminal
 /// What the program says to a person.
 enum Console {
     /// A line on standard error, with the program's name. It stays one line whatever names hold.
-    static func complain(_ text: String) {
+    static func complain(_ text: String) { log("shapeedit: \(text)") }
+
+    /// A line on standard error. It stays one line whatever names hold.
+    static func log(_ text: String) {
         let line = oneLine(printable(text))
         // Where even this cannot be said, there is nobody to tell.
-        try? Descriptors.write(Array("shapeedit: \(line)\n".utf8), to: Descriptors.error)
+        try? Descriptors.write(Array((line + "\n").utf8), to: Descriptors.error)
     }
 
     /// What the program made itself to show how far it is, on standard error.

@@ -27,7 +27,8 @@ struct CommandTree {
             if children.isEmpty {
                 var options: [String] = []
                 var values: [String: [String]] = [:]
-                for argument in command["arguments"]?.elements ?? [] {
+                for argument in command["arguments"]?.elements ?? []
+                where argument["shouldDisplay"] != .boolean(false) {
                     let names = (argument["names"]?.elements ?? []).filter {
                         $0["kind"] == .string("long")
                     }.compactMap { $0["name"]?.text }

@@ -32,6 +32,9 @@ struct MountCommand: ParsableCommand {
     @Flag(name: [.short, .long], help: "Stay in the foreground and log to standard error.")
     var foreground = false
 
+    /// Of the process that a mount in the background starts.
+    @Flag(help: .hidden) var daemon = false
+
     @Flag(
         name: .customLong("no-desktop-thumbnails"),
         help: "Leave the thumbnail cache of your desktop alone.")
@@ -75,7 +78,8 @@ struct MountCommand: ParsableCommand {
             try Containers.checkApart(name, from: point)
             var mount = Mount(name: name, point: point, options: options)
             mount.isApp = app != nil
-            if foreground {
+            mount.isInBackground = daemon
+            if foreground || daemon {
                 let json = json
                 try mount.run { if json { Self.report(name, point, getpid()) } }
             } else {
@@ -156,6 +160,8 @@ struct Mount: Sendable {
     var options: MountOptions
     /// Whether what other containers grant to this one is shown.
     var isApp = false
+    /// Whether nobody reads what this process says, once the folder answers.
+    var isInBackground = false
 
     /// Serves the mount until it is taken away.
     ///
@@ -177,10 +183,14 @@ struct Mount: Sendable {
         // Only the default container and those of apps make themselves; the former begins with samples.
         let isNew = try !Containers.exists(name)
         if isNew { try Containers.create(name) }
+        let folder = ContainerFolder(path: try Containers.path(name))
+        let log = isInBackground ? DaemonLog(folder: folder) : nil
+        log?.adopt()
         let container = try Container(
-            name, at: try Containers.path(name), holder: ContainerFolder.mounted(at: point))
+            name, at: folder.path, holder: ContainerFolder.mounted(at: point))
         if let report = container.recovered { Console.complain("\(name): \(report)") }
         let volume = Volume(container: container)
+        volume.logFile = log?.folder.log
         volume.noAccessTimes = options.noAccessTimes
         volume.quota = options.quota
         if let store = container.store {
@@ -216,6 +226,9 @@ struct Mount: Sendable {
             throw error
         }
         guardian.watch(point)
+        log?.begin()
+        log?.tell("process \(getpid()) shows \(name) at \(point)")
+        if let report = container.recovered { log?.tell("\(report)") }
         let control = ControlAddress.listen(for: volume, container: name)
         ready()
         control?.start()
@@ -223,6 +236,7 @@ struct Mount: Sendable {
         control?.stop()
         session.unmount()
         container.close()
+        log?.tell("process \(getpid()) has ended")
     }
 
     /// Takes a mount away whose daemon is gone, now that all is ready for the next; another daemon may

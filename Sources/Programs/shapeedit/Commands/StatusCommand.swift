@@ -80,6 +80,7 @@ struct StatusCommand: ParsableCommand {
             if let problem = Self.field("problem", of: text) {
                 Console.say("  problem: \(problem)")
             }
+            if let log = Self.field("log", of: text) { Console.say(line: "  log: \(log)") }
         }
     }
 

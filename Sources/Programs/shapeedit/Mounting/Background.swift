@@ -6,7 +6,7 @@ import SystemCalls
 
 /// Runs a mount in a process of its own, and returns when the folder answers.
 ///
-/// The program starts itself anew with `--foreground`: a fork would leave the child without the
+/// The program starts itself anew with `--daemon`: a fork would leave the child without the
 /// threads that the runtime has.
 enum Background {
     /// - Returns: the daemon's process.
@@ -24,9 +24,9 @@ enum Background {
         return child
     }
 
-    /// Starts this program again with the same arguments and `--foreground`.
+    /// Starts this program again with the same arguments and `--daemon`.
     private static func spawn(errors: Int32) throws(Failure) -> pid_t {
-        let words = MountArguments.inForeground(Array(CommandLine.words.dropFirst()))
+        let words = MountArguments.ofDaemon(Array(CommandLine.words.dropFirst()))
         let arguments = Array(CommandLine.words.prefix(1)) + words
         var actions = posix_spawn_file_actions_t()
         posix_spawn_file_actions_init(&actions)

@@ -13,9 +13,9 @@ enum MountArguments {
         return isMount ? ["mount"] + arguments : arguments
     }
 
-    /// The same command for a daemon, which stays in the foreground of its own session.
-    static func inForeground(_ arguments: [String]) -> [String] {
+    /// The same command for the daemon, which stays in the foreground of its own session.
+    static func ofDaemon(_ arguments: [String]) -> [String] {
         // Right after the command: behind `--` it would be a place.
-        ["mount", "--foreground"] + normalized(arguments).dropFirst()
+        ["mount", "--daemon"] + normalized(arguments).dropFirst()
     }
 }
