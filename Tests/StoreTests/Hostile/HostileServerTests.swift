@@ -128,9 +128,8 @@ import Testing
             while connection.send("X-Filler: \(String(repeating: "x", count: 900))\r\n") {}
         }
         #expect(found == [.refused(status: 200), .refused(status: 200)])
-        let interim = try get(within: 10) { connection in
-            while connection.send("HTTP/1.1 102 Processing\r\n\r\n") {}
-        }
+        let heads = String(repeating: "HTTP/1.1 102 Processing\r\n\r\n", count: 1_000)
+        let interim = try get(within: 10) { connection in while connection.send(heads) {} }
         #expect(interim == [.refused(status: 102), .refused(status: 102)])
     }
 
