@@ -24,7 +24,7 @@ extension DesktopEntries {
             if state.ended || state.done { return false }
             let items = Self.set(links, of: folder, &state)
             if items.isEmpty { return false }
-            state.linked.append((items, answer))
+            state.awaited.append(.linked(items, answer))
             return true
         }
         if waits { scheduler.at(end) { answer.make() } } else { answer.make() }
@@ -57,15 +57,13 @@ extension DesktopEntries {
         }
     }
 
-    /// Sees to what a symlink leads to, where its directory was listed. False for other items.
-    func followLink(_ item: ItemNumber, _ pictures: VolumePictures) -> Bool {
-        let (isLink, found) = volume.state.withLock {
-            state -> (Bool, [(directory: ItemNumber, path: LinkedPaths.Path, target: Target)]) in
+    /// Sees to what a symlink leads to, where its directory was listed.
+    func followLink(_ item: ItemNumber, _ pictures: VolumePictures) {
+        let found = volume.state.withLock {
+            state -> [(directory: ItemNumber, path: LinkedPaths.Path, target: Target)] in
             let position = state.index.find(item)
-            guard position != 0, state.index[item: position].pointee.isSymlink else {
-                return (false, [])
-            }
-            let names = state.names(of: position).compactMap {
+            guard position != 0 else { return [] }
+            return state.names(of: position).compactMap {
                 name -> (directory: ItemNumber, path: LinkedPaths.Path, target: Target)? in
                 let directory = NodeNumber(rawValue: name.parent).item
                 guard let above = state.index.path(of: state.index.find(directory)) else {
@@ -74,7 +72,6 @@ extension DesktopEntries {
                 let path = (above.isEmpty ? [] : above + [47]) + name.name
                 return target(ofLinkAt: path, state.index).map { (directory, path, $0) }
             }
-            return (true, names)
         }
         for (directory, path, target) in found {
             let items = state.withLock { state -> Set<ItemNumber> in
@@ -90,7 +87,6 @@ extension DesktopEntries {
             }
             seeToLinked(items, pictures)
         }
-        return isLink
     }
 
     /// The document by the paths of links. Under the volume's lock.

@@ -11,7 +11,7 @@ extension DesktopEntries {
     static let noteLimit = 65_536
 
     private func hasRoom(_ state: inout DesktopNotes) -> Bool {
-        if state.notes.count < Self.noteLimit { return true }
+        if state.notes.count + state.awaited.count < Self.noteLimit { return true }
         state.hasLostNotes = true
         return false
     }
@@ -20,18 +20,23 @@ extension DesktopEntries {
     ///
     /// - Parameters:
     ///   - document: given if that matters only to a document that has entries, or had.
-    ///   - isSymlink: whether it is a symlink, which may be one of several ways to what is listed next.
-    func changed(_ item: ItemNumber, of document: DocumentID? = nil, isSymlink: Bool = false) {
+    func changed(_ item: ItemNumber, of document: DocumentID? = nil) {
         let isNew = state.withLock { state -> Bool in
             if let document, !state.mayHaveEntries(document) { return false }
-            guard hasRoom(&state) else { return false }
-            // Also if it was looked at in another place, and its note still waits.
-            if isSymlink { state.symlinks[item, default: 0] += 1 }
-            guard state.changed.insert(item).inserted else { return isSymlink }
+            guard hasRoom(&state), state.changed.insert(item).inserted else { return false }
             state.notes.append(.changed(item))
             return true
         }
         if isNew { state.signal { _ in } }
+    }
+
+    /// A symlink is new, or has another path.
+    func placed(_ symlink: ItemNumber) {
+        state.signal { state in
+            guard hasRoom(&state) else { return }
+            state.awaited.append(.placed(symlink))
+            state.placed += 1
+        }
     }
 
     /// A name in a directory is not the item's any more. Under the volume's lock.
@@ -63,15 +68,8 @@ extension DesktopEntries {
         let answer = SingleCall(then)
         noteLosses()
         let waits = state.signal { state -> Bool in
-            if state.ended || state.done { return false }
-            if state.answers[directory] == nil {
-                let isListed = state.listed[directory] == state.losses
-                if isListed, state.symlinks.isEmpty { return false }
-                if state.listed.count >= Self.rememberedLimit { state.listed = [:] }
-                state.listed[directory] = state.losses
-                state.directories.append(directory)
-            }
-            state.answers[directory, default: []].append(answer)
+            if state.ended || state.done || state.hasSeenTo(directory) { return false }
+            state.awaited.append(.listed(directory, answer))
             return true
         }
         if waits { scheduler.at(end) { answer.make() } } else { answer.make() }
@@ -79,11 +77,7 @@ extension DesktopEntries {
 
     /// Whether all documents of a directory were seen to when it was listed.
     func hasListed(_ directory: ItemNumber) -> Bool {
-        state.withLock { state in
-            state.answers[directory] == nil && state.unfinished[directory] == nil
-                && state.symlinks.isEmpty
-                && state.listed[directory] == state.losses
-        }
+        state.withLock { $0.hasSeenTo(directory) && $0.unfinished[directory] == nil }
     }
 
     /// Somebody looks a document up in a directory that was not listed, or not all of which was seen to. The

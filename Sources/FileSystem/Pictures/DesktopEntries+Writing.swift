@@ -181,10 +181,11 @@ extension DesktopEntries {
         if let other = occupant(of: path) { write(other) }
     }
 
-    func occupant(of path: [UInt8]) -> ItemNumber? {
+    /// The document that has a path, or another such item.
+    func occupant(of path: [UInt8], _ isWanted: (ItemRecord) -> Bool = \.isRegular) -> ItemNumber? {
         volume.state.withLock { state in
             let position = state.index.item(at: path)
-            guard position != 0, state.index[item: position].pointee.isRegular else { return nil }
+            guard position != 0, isWanted(state.index[item: position].pointee) else { return nil }
             return state.number(position)
         }
     }

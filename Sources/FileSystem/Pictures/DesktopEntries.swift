@@ -69,9 +69,7 @@ final class DesktopEntries: Sendable {
             state.ended = true
             state.end = MonotonicClock.after(milliseconds: Self.endPatience)
             state.sortLastNotes()
-            defer { (state.answers, state.lookups, state.linked) = ([:], [], []) }
-            return state.answers.values.flatMap { $0 } + state.lookups.map(\.answer)
-                + state.linked.map(\.answer)
+            return state.takeAnswers()
         }
         for answer in answers { answer.make() }
         let _: Bool? = state.wait(until: MonotonicClock.after(milliseconds: 5_000)) {
@@ -82,12 +80,12 @@ final class DesktopEntries: Sendable {
     private func take() -> DesktopNote? {
         state.wait { state -> DesktopNote?? in
             if state.ended {
-                let isOver = state.next == state.notes.count || MonotonicClock.now >= state.end
+                let isOver = state.notes.isEmpty || MonotonicClock.now >= state.end
                 if isOver { return .some(nil) }
             } else if let awaited = state.takeAwaited() {
                 return awaited
             }
-            guard state.next < state.notes.count else {
+            guard let note = state.notes.take() else {
                 if let (directory, cursor) = state.unfinished.first {
                     return .further(directory, after: cursor)
                 }
@@ -95,14 +93,7 @@ final class DesktopEntries: Sendable {
                 defer { state.isSearched = false }
                 return state.isSearched ? .searched : nil
             }
-            let note = state.notes[state.next]
-            state.next += 1
             if case .changed(let item) = note { state.changed.remove(item) }
-            // Given up in large parts.
-            if state.next == state.notes.count || state.next >= 1_024 {
-                state.notes.removeFirst(state.next)
-                state.next = 0
-            }
             return note
         } ?? nil
     }
@@ -112,18 +103,19 @@ final class DesktopEntries: Sendable {
         case .changed(let item):
             // Entries that there were none of are written when their directory is listed in another mount.
             if state.withLock({ $0.ended }), !hasEntries(item) { return }
-            let places = state.withLock { $0.symlinks[item] }
-            let isSymlink = followLink(item, pictures)
-            // Or it has got another place meanwhile.
-            state.withLock { if $0.symlinks[item] == places { $0.symlinks[item] = nil } }
-            if isSymlink { return }
             removingOwn { if !followRights(below: item) { write(item) } }
+        case .placed(let item):
+            followLink(item, pictures)
+            state.withLock { $0.placed -= 1 }
         case .left(let path, let item, let isDirectory):
             if !isDirectory {
-                return removingOwn {
+                removingOwn {
                     removeFolderLink(path)
                     clear(path, of: item)
                 }
+                // What has it now was looked at before, perhaps.
+                if let other = occupant(of: path, \.isSymlink) { followLink(other, pictures) }
+                return
             }
             guard let item else { return }
             moveTree(path, item, pictures)
@@ -135,10 +127,15 @@ final class DesktopEntries: Sendable {
         case .linked(let items, let answer):
             seeToLinked(items, pictures)
             answer.make()
-        case .listed(let directory):
-            goOn(directory, after: 0, pictures)
-            let answers = state.withLock { $0.answers.removeValue(forKey: directory) }
-            for answer in answers ?? [] { answer.make() }
+        case .listed(let directory, let answer):
+            let isFirst = state.withLock { state in
+                if state.listed[directory] == state.losses { return false }
+                if state.listed.count >= Self.rememberedLimit { state.listed = [:] }
+                (state.listed[directory], state.unfinished[directory]) = (state.losses, 0)
+                return true
+            }
+            if isFirst { goOn(directory, after: 0, pictures) }
+            answer.make()
         case .further(let directory, let cursor): goOn(directory, after: cursor, pictures)
         case .stray(let path):
             removingOwn { if isStray(path) { remove(String(path: path)) } }

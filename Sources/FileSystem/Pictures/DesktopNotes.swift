@@ -7,8 +7,10 @@ enum DesktopNote {
     case changed(ItemNumber)
     /// A path leads elsewhere or nowhere; to an item that is `now` at another.
     case left([UInt8], now: ItemNumber?, isDirectory: Bool)
-    /// Somebody lists the directory.
-    case listed(ItemNumber)
+    /// A symlink is new in its place: by its path there may be entries of what somebody lists.
+    case placed(ItemNumber)
+    /// Somebody lists the directory, and waits.
+    case listed(ItemNumber, SingleCall)
     /// Somebody has listed it, and there are more names behind that cursor.
     case further(ItemNumber, after: UInt64)
     /// Somebody looks a name of the document up, and waits.
@@ -24,28 +26,56 @@ enum DesktopNote {
         if case .left = self { return true }
         return false
     }
+
+    /// What waits until it has been looked at.
+    var answer: SingleCall? {
+        switch self {
+        case .listed(_, let answer), .lookedUp(_, let answer), .linked(_, let answer): answer
+        default: nil
+        }
+    }
+}
+
+/// Notes in the order in which they are taken.
+struct NoteQueue {
+    private var notes: [DesktopNote] = []
+    /// Notes before this one were taken.
+    private var next = 0
+
+    init(_ notes: [DesktopNote] = []) { self.notes = notes }
+
+    var waiting: ArraySlice<DesktopNote> { notes[next...] }
+    var count: Int { notes.count - next }
+    var isEmpty: Bool { next == notes.count }
+
+    mutating func append(_ note: DesktopNote) { notes.append(note) }
+
+    mutating func take() -> DesktopNote? {
+        if isEmpty { return nil }
+        let note = notes[next]
+        next += 1
+        // Given up in large parts.
+        if isEmpty || next >= 1_024 {
+            notes.removeFirst(next)
+            next = 0
+        }
+        return note
+    }
 }
 
 /// What ``DesktopEntries`` is to look at, in which order, and what it has looked at.
 struct DesktopNotes {
-    /// Symlinks that are new in their place, and how often they have got another one since they were looked at.
-    /// Served before all else: by their paths there may be entries of what somebody lists.
-    var symlinks: [ItemNumber: Int] = [:]
-    /// Served first otherwise: somebody waits.
-    var directories: [ItemNumber] = []
-    /// Directories that were listed, and the cursors behind which their documents are still to be seen to
-    /// when nothing else is.
-    var unfinished: [ItemNumber: UInt64] = [:]
-    /// Listings that wait for the entries of their directory.
-    var answers: [ItemNumber: [SingleCall]] = [:]
     /// Documents whose names were looked up, and what waits for their entries; served before all else.
     var lookups: [(item: ItemNumber, answer: SingleCall)] = []
-    /// Documents that links lead to which are listed, and what waits for their entries.
-    var linked: [(items: Set<ItemNumber>, answer: SingleCall)] = []
+    /// Listings, and symlinks that those after them may go by. Served before the notes: somebody waits.
+    var awaited = NoteQueue()
+    /// Symlinks that wait in ``awaited``, or are looked at.
+    var placed = 0
+    /// Directories that were listed, and the cursors behind which their documents are still to be seen to
+    /// when nothing else is; 0 while they are seen to for the first time.
+    var unfinished: [ItemNumber: UInt64] = [:]
     var links = LinkedPaths()
-    var notes: [DesktopNote] = []
-    /// Notes before this one were taken.
-    var next = 0
+    var notes = NoteQueue()
     var changed: Set<ItemNumber> = []
     /// Of the directories in notes that wait, or that is looked at.
     var formerPaths = OtherPaths()
@@ -88,27 +118,31 @@ struct DesktopNotes {
     }
 
     /// Whether there is more that might be wrong.
-    var isUnfinished: Bool { next < notes.count || !strays.isEmpty || hasLostNotes }
+    var isUnfinished: Bool { !notes.isEmpty || !strays.isEmpty || hasLostNotes }
 
     /// Takes out what somebody waits for, in the order in which it is served.
     mutating func takeAwaited() -> DesktopNote? {
-        // Out when it has been looked at: who lists something meanwhile waits for that.
-        if let (item, _) = symlinks.first { return .changed(item) }
         if !lookups.isEmpty {
             let lookup = lookups.removeFirst()
             return .lookedUp(lookup.item, lookup.answer)
         }
-        if !linked.isEmpty {
-            let listing = linked.removeFirst()
-            return .linked(listing.items, listing.answer)
-        }
-        return directories.isEmpty ? nil : .listed(directories.removeFirst())
+        return awaited.take()
+    }
+
+    /// Takes out all that waits at the end.
+    mutating func takeAnswers() -> [SingleCall] {
+        defer { (lookups, awaited) = ([], NoteQueue()) }
+        return lookups.map(\.answer) + awaited.waiting.compactMap(\.answer)
     }
 
     /// Puts first what nobody would look at after the end: what is gone.
     mutating func sortLastNotes() {
-        let waiting = notes[next...]
-        notes = waiting.filter(\.isGone) + waiting.filter { !$0.isGone }
-        next = 0
+        let waiting = notes.waiting
+        notes = NoteQueue(waiting.filter(\.isGone) + waiting.filter { !$0.isGone })
+    }
+
+    /// Whether all that is to be seen to when a directory is listed was.
+    func hasSeenTo(_ directory: ItemNumber) -> Bool {
+        listed[directory] == losses && unfinished[directory] != 0 && placed == 0
     }
 }

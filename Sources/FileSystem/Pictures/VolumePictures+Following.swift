@@ -26,7 +26,7 @@ extension VolumeState {
         switch kind {
         case .created:
             if index[item: position].pointee.isSymlink {
-                pictures.desktop?.changed(number(position), isSymlink: true)
+                pictures.desktop?.placed(number(position))
             }
             followPromise(position, pictures, isNew: true)
         case .evicted: followPromise(position, pictures, isNew: false)
@@ -103,8 +103,10 @@ extension VolumePictures {
                 isDirectory: record.isDirectory)
         }
         // What is below a directory follows from the name it had.
-        if !record.isDirectory {
-            desktop.changed(state.number(position), isSymlink: record.isSymlink)
+        if record.isSymlink {
+            desktop.placed(state.number(position))
+        } else if !record.isDirectory {
+            desktop.changed(state.number(position))
         }
     }
 

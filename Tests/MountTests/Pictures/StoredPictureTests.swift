@@ -132,6 +132,22 @@ struct StoredPictureTests {
         }
     }
 
+    @Test func `a link that came back to its name has pictures, though its going is noticed later`()
+        throws
+    {
+        try #require(isInstalled("gio"))
+        try withPromises(preloading: Container.slowRename) { desk, agent in
+            agent.shell("ln -s 0.slide link; ls")
+            try #expect(waitUntil { try desk.entries().count == 4 * 4 })
+            // What is first takes a while, what is last tells that all has been looked at.
+            agent.shell("touch -d @1000000 1.slide; for i in 1 2; do mv link o; mv o link; done")
+            agent.shell("touch -d @2000000 2.slide")
+            try #expect(waitUntil { try isSeen(desk, "2.slide") })
+            try #expect(desk.entries().count == 4 * 4)
+            try #expect(isSeen(desk, "link"))
+        }
+    }
+
     @Test func `promises seen through a link to their folder have pictures for file managers`()
         throws
     {
