@@ -127,16 +127,20 @@ extension DesktopEntries {
             standInOrMakeWay(document)
             return false
         }
-        let isThere = texts(document.path).allSatisfy { path in
-            cache.isCurrent(.normal, of: facts(path, subject))
-        }
         let isWhole = head.missing.isEmpty || !subject.isPromise
-        if !hasOthers, isThere, isWhole {
+        if !hasOthers, isThere(document), isWhole {
             remember(subject.document, subject.node)
         } else {
             write(subject.item)
         }
         return true
+    }
+
+    /// Whether a document has entries by all paths of that name.
+    private func isThere(_ document: Named) -> Bool {
+        texts(document.path).allSatisfy { path in
+            cache.isCurrent(.normal, of: facts(path, document.subject))
+        }
     }
 
     /// A directory has another path: so do all documents below it.
@@ -160,7 +164,9 @@ extension DesktopEntries {
             // Not taken along, but as they have to be now: some of them may be there already, and what is
             // at the former path may be of another document, after an exchange.
             clear(former)
-            return write(document)
+            // Where the directory was renamed again before this was looked at, they are there.
+            if !document.isReadable || !isThere(document) { write(document) }
+            return
         }
         // Entries that others have made. If there are none, they may be there already: the
         // directory may have been renamed again before this was looked at. Ours are those of

@@ -107,6 +107,50 @@ struct DesktopThumbnailTests {
         }
     }
 
+    @Test func `a directory that is renamed several times at once has its entries written once`()
+        throws
+    {
+        try #require(isInstalled("gio"))
+        try withPictures { (desk) throws in
+            let (hold, written) = ("\(desk.container.base)/hold", "\(desk.container.base)/written")
+            // Entries wait for the file that holds them, and are counted in another.
+            try desk.remount {
+                try desk.container.preload(
+                    """
+                    #define _GNU_SOURCE
+                    #include <dlfcn.h>
+                    #include <fcntl.h>
+                    #include <string.h>
+                    #include <unistd.h>
+                    int rename(const char *from, const char *to) {
+                        int (*next)(const char *, const char *) = dlsym(RTLD_NEXT, "rename");
+                        if (strcmp(to + strlen(to) - 4, ".png")) return next(from, to);
+                        while (!access("\(hold)", F_OK)) usleep(1000);
+                        int file = open("\(written)", O_WRONLY | O_CREAT | O_APPEND, 0600);
+                        write(file, "x", 1);
+                        close(file);
+                        return next(from, to);
+                    }
+                    """)
+            }
+            for folder in ["first", "one", "last"] { try fill(desk, folder, count: 2) }
+            let before = try PictureDesk.read(written).count
+            try PictureDesk.write([], to: hold)
+            let names = [("first", "1st"), ("one", "two"), ("two", "three"), ("three", "four")]
+            for (old, new) in names + [("last", "end")] {
+                desk.agent.rename(ByteString(old), ByteString(new))
+            }
+            unlink(hold)
+            for folder in ["1st", "four", "end"] {
+                for number in 0..<2 {
+                    #expect(try waitUntil { try isRight(desk, "\(folder)/\(number).slide") })
+                }
+            }
+            #expect(try waitUntil { try desk.entries().count == 4 * 6 })
+            #expect(try PictureDesk.read(written).count == before + 4 * 6)
+        }
+    }
+
     @Test func `documents whose directories change places have their own pictures`() throws {
         try #require(isInstalled("gio"))
         try withPictures { (desk) throws in
