@@ -48,8 +48,8 @@ extension BrowserState {
         let end = screen.columns - count.cells
         let filter = filter.isEmpty ? "" : "  /\(filter)"
         screen.put(
-            (" " + name.repairedPath.revealed + filter.revealed).fitting(max(1, end)), column: 0,
-            row: 0, limit: end,
+            (" " + name.repairedPath.revealedName + filter.revealed).fitting(max(1, end)),
+            column: 0, row: 0, limit: end,
             style: Style(emphasis: [.reversed, .bold]))
         screen.put(count, column: max(0, end), row: 0, style: .reversed)
     }
@@ -65,9 +65,12 @@ extension BrowserState {
                 columns: area.column..<area.column + area.columns, rows: area.row..<area.row + 1,
                 style: style)
             let end = area.column + area.columns - mark.cells - 1
+            let words =
+                (isSelected ? "> " : "  ") + card.entry.path.repairedPath.revealedName
+                + (heading.map { "  " + $0.revealed } ?? "")
+            // A space before the mark.
             screen.put(
-                (isSelected ? "> " : "  ") + card.entry.path.repairedPath.revealed
-                    + (heading.map { "  " + $0.revealed } ?? ""),
+                words.fitting(max(0, end - area.column - (mark.isEmpty ? 0 : 1))),
                 column: area.column, row: area.row, limit: end, style: style)
             screen.put(mark, column: end, row: area.row, style: style)
             return
@@ -80,11 +83,12 @@ extension BrowserState {
                 style: .dim)
         }
         let line = room.row + room.rows
-        let title = (heading ?? card.entry.title.repairedPath).revealed.fitting(room.columns)
+        let title = (heading?.revealed ?? card.entry.title.repairedPath.revealedName)
+            .fitting(room.columns)
         let start = room.column + (room.columns - title.cells) / 2
         screen.put(title, column: start, row: line, style: style)
         // Below its title a document has its name too.
-        let words = [heading == nil ? "" : card.entry.name.repairedPath.revealed, mark].filter {
+        let words = [heading == nil ? "" : card.entry.name.repairedPath.revealedName, mark].filter {
             !$0.isEmpty
         }
         let below = words.joined(separator: ", ").fitting(room.columns)
@@ -119,27 +123,27 @@ extension BrowserState {
             switch question {
             case .create: label = "New document: "
             case .rename: label = "New name: "
-            case .delete(let path): label = "Delete \(path.repairedPath.revealed)? y/n "
+            case .delete(let path): label = "Delete \(path.repairedPath.revealedName)? y/n "
             }
             var column = screen.put(
                 label.fitting(screen.columns - 1), column: 0, row: row, style: .bold)
             if case .delete = question {
             } else {
                 // The end of the line is where the cursor is.
-                var text = answer.repairedPath.revealed
+                var text = answer.repairedPath.revealedName
                 while column + text.cells >= screen.columns, !text.isEmpty { text.removeFirst() }
                 column = screen.put(text, column: column, row: row)
             }
             screen.cursor = (min(column, screen.columns - 1), row)
             if !message.isEmpty, row > 1 {
                 screen.put(
-                    message.repairedPath.revealed.fitting(screen.columns), column: 0, row: row - 1,
-                    style: .dim)
+                    message.repairedPath.revealedName.fitting(screen.columns), column: 0,
+                    row: row - 1, style: .dim)
             }
         } else if !message.isEmpty {
             let style = isBad ? Style(text: shape.paint(9), emphasis: .bold) : Style.plain
             screen.put(
-                message.repairedPath.revealed.fitting(screen.columns), column: 0, row: row,
+                message.repairedPath.revealedName.fitting(screen.columns), column: 0, row: row,
                 style: style)
         } else {
             let keys = "Enter edits  Ctrl-N new  F2 renames  Del deletes  F1 keys  Esc leaves"

@@ -27,7 +27,7 @@ extension EditorState {
         let tools = type == .list ? "" : " \(tool.rawValue) "
         let end = screen.columns - tools.cells
         screen.put(
-            (" " + name.revealed).fitting(max(1, end - state.cells)) + state, column: 0, row: 0,
+            (" " + name.revealedName).fitting(max(1, end - state.cells)) + state, column: 0, row: 0,
             limit: end,
             style: Style(emphasis: [.reversed, .bold]))
         screen.put(tools, column: max(0, end), row: 0, style: style)

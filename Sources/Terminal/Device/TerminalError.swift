@@ -18,7 +18,7 @@ public enum TerminalError: Error, Hashable, Sendable, CustomStringConvertible {
         case .dumb(let name):
             name.isEmpty
                 ? "TERM does not say what terminal this is"
-                : "the terminal \"\(name)\" cannot show an editor"
+                : "the terminal \"\(name)\" cannot show a whole screen"
         case .system(let words): words
         }
     }

@@ -17,20 +17,38 @@ extension String {
             let isTag = (0xE0020...0xE007F).contains(scalar.value)
             isFlag = scalar.value == 0x1F3F4 || isFlag && isTag
             if scalar.isVeiled, !(isFlag && isTag) {
-                for unit in String(scalar).utf16 {
-                    let digits = String(unit, radix: 16)
-                    let zeros = String(repeating: "0", count: 4 - digits.count)
-                    result += ("\\u" + zeros + digits).unicodeScalars
-                }
+                result += scalar.writtenOut
             } else {
                 result.append(scalar)
             }
         }
         return String(result)
     }
+
+    /// The same for a name or path, in which control characters are written out, too: a screen has no place for
+    /// them, and a name must not look like the one without them.
+    public var revealedName: String {
+        guard unicodeScalars.contains(where: \.isControl) else { return revealed }
+        var result = String.UnicodeScalarView()
+        for scalar in unicodeScalars {
+            if scalar.isControl { result += scalar.writtenOut } else { result.append(scalar) }
+        }
+        return String(result).revealed
+    }
 }
 
 extension Unicode.Scalar {
+    fileprivate var isControl: Bool { value < 0x20 || (0x7F..<0xA0).contains(value) }
+
+    fileprivate var writtenOut: String.UnicodeScalarView {
+        var text = ""
+        for unit in String(self).utf16 {
+            let digits = String(unit, radix: 16)
+            text += "\\u" + String(repeating: "0", count: 4 - digits.count) + digits
+        }
+        return text.unicodeScalars
+    }
+
     /// Whether it cannot be seen and is not needed to write a word.
     fileprivate var isVeiled: Bool {
         switch value {

@@ -113,6 +113,24 @@ struct BrowserStateTests {
         #expect(path.pathBytes == [0x61, 0xFF, 0x2E, 0x73])
     }
 
+    @Test func `names that differ in a control character do not look alike`() {
+        var state = browser(["new\nline.list", "newline.list"])
+        for graphics in [GraphicsProtocol.blocks, .none] {
+            _ = state.update(.resized(shape(80, 40, graphics)))
+            #expect(text(state).contains("new\\u000aline"))
+        }
+        _ = press(.delete, &state)
+        #expect(text(state).contains("Delete new\\u000aline.list?"))
+    }
+
+    @Test func `a name that is too long for its line leaves a space before the state`() {
+        var state = browser(
+            [String(repeating: "a", count: 200) + ".list"], shape: shape(40, 10, .none))
+        let details = BrowserDetails(state: "dirty", progress: nil, pin: "")
+        _ = state.update(.inspected([1: details]))
+        #expect(text(state).contains("aaa… dirty"))
+    }
+
     @Test func `what was viewed last comes first, newest first`() {
         var state = browser()
         _ = state.update(
