@@ -217,6 +217,18 @@ struct PictureTests {
         }
     }
 
+    @Test func `that nothing draws a file is told alike in every size`() throws {
+        try withPictures { desk in
+            desk.agent.store("a.undrawn", "words")
+            for size in ["256", "200"] {
+                let result = try desk.container.command(
+                    "thumbnail", "\(desk.container.mountPoint)/a.undrawn", "-o", "-", "--size", size
+                )
+                #expect(result.status == Int(EX_UNAVAILABLE), "\(result)")
+            }
+        }
+    }
+
     @Test func `the command can be told not to wait`() throws {
         // The drawing never begins, and never ends.
         try withPictures(thumbnailer: "exec sleep 1000") { desk in

@@ -58,12 +58,17 @@ struct ThumbnailCommand: ParsableCommand {
         let name = file.pathNames.last.map(String.init) ?? file
         try KeptPicture.requireContent(of: file)
         let opened = try open()
+        let maker = PictureMaker(program: PictureProgram.path)
         do throws(ThumbnailFailure) {
-            return try PictureMaker(program: PictureProgram.path).picture(
+            return try maker.picture(
                 ofFileAt: file, fileName: name, descriptor: opened.number, pixels: size)
         } catch {
             switch error {
             case .ended, .unavailable: throw Failure(.unavailable, "\(file): \(error)")
+            // The document is not at fault.
+            case .refused
+            where !maker.canDraw(PictureType(fileName: name.pathBytes), fileName: name):
+                throw Failure(.unavailable, "\(file): \(error)")
             case .refused, .died, .timedOut, .cancelled:
                 throw Failure(.badData, "\(file): \(error)")
             }
