@@ -132,15 +132,16 @@ extension DesktopEntries {
     }
 
     /// Why no entries can be written; nil if they can. Nothing may have to be written for long after the folders
-    /// were repaired, so those are looked at; only a write tells that there is room again.
+    /// were repaired, or there is room again, so that is looked at. What a user's quota leaves, only a write tells.
     var presentProblem: String? {
         problem.withLock { problem in
-            if let error = problem,
-                [EACCES, EEXIST, ELOOP, ENOENT, ENOTDIR, EROFS].contains(error.code),
-                cache.isWritable
-            {
-                problem = nil
-            }
+            let isOver =
+                switch problem?.code {
+                case EACCES, EEXIST, ELOOP, ENOENT, ENOTDIR, EROFS: cache.isWritable
+                case ENOSPC: cache.hasRoom
+                default: false
+                }
+            if isOver { problem = nil }
             return problem.map { "\(cache.folder.repairedPath): \($0)" }
         }
     }

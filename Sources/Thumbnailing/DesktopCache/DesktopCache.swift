@@ -107,6 +107,16 @@ public struct DesktopCache: Sendable {
         }
     }
 
+    /// Whether its disk has room for the entries of a document.
+    package var hasRoom: Bool {
+        var status = statvfs()
+        guard statvfs(folder.cPath, &status) == 0 else { return false }
+        let free = UInt64(status.f_bavail).multipliedReportingOverflow(by: UInt64(status.f_frsize))
+        let isCounted = status.f_files > 0
+        return (free.overflow || free.partialValue >= Self.entryBytes)
+            && (!isCounted || status.f_favail >= Size.allCases.count)
+    }
+
     /// Writes pictures of a file, in place of those that were there. Sizes that are not given, and those
     /// that cannot be written, lose the entry they had, which would show what the file was. One that cannot
     /// be written keeps none of the others from it; the first problem is thrown.

@@ -188,4 +188,21 @@ struct LostEntryTests {
             #expect(try waitUntil { try desk.entries().count == 8 })
         }
     }
+
+    @Test(.enabled(if: geteuid() == 0, "needs root"))
+    func `that a cache has no room is told by the status, until it has`() throws {
+        try withPictures { desk in
+            let folder = desk.cache
+            _ = try run(["mkdir", "-p", folder])
+            let disk = try run(["mount", "-t", "tmpfs", "-o", "size=8m", "none", folder])
+            try #require(disk.status == 0, "\(disk)")
+            defer { _ = try? run(["umount", "-l", folder]) }
+            _ = try run(["dd", "if=/dev/zero", "of=\(folder)/large", "bs=1M"])
+            func status() throws -> String { try desk.container.command("status").text }
+            desk.agent.store("a.slide", PictureDesk.slide(1))
+            #expect(try waitUntil { try status().contains("no pictures in file managers: ") })
+            _ = try run(["rm", "\(folder)/large"])
+            #expect(try !status().contains("file managers"))
+        }
+    }
 }
