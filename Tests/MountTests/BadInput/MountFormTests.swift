@@ -31,6 +31,26 @@ import Testing
         }
     }
 
+    /// `mount -a` mounts what it does not find among the mounts under the name that fstab has.
+    @Test(arguments: [
+        ("test", "rw", "test"), ("mine", "rw,container=test", "mine"), ("test", "fsname=my", "my"),
+    ])
+    func `what the helper mounts is called as in fstab`(
+        _ name: String, _ options: String, _ source: String
+    ) throws {
+        try withBrokenContainer { broken in
+            let container = broken.container
+            let helped = container.environment.merging(
+                ["SHAPEEDIT_BINARY": try BuiltPrograms.shapeedit()]) { $1 }
+            let result = try run(
+                [Self.helper, name, container.mountPoint, "-o", options], environment: helped)
+            #expect(result.status == 0 && result.errorText.isEmpty, "\(result)")
+            let mounts = try run(["cat", "/proc/self/mounts"]).text
+            #expect(mounts.contains("\n\(source) \(container.mountPoint) fuse.shapeedit "))
+            try container.unmount()
+        }
+    }
+
     @Test func `status has one line for a mount, whatever its folder is called`() throws {
         try withBrokenContainer { broken in
             let container = broken.container
