@@ -312,6 +312,29 @@ import Testing
         }
     }
 
+    /// A daemon of theirs could serve a program that is root's and set-user-id.
+    @Test(
+        .enabled(
+            if: DataPath.isPrivileged && DataPath.ordinaryUsersCanMount, "only root remounts"),
+        arguments: ["remount", "rw,remount", "remount,suid,dev", "rw,remount,user_id=1"])
+    func `a remount gives an ordinary user's mount no set-user-id programs and no devices`(
+        _ options: String
+    ) throws {
+        let container = try Container(user: nobody)
+        defer { container.remove() }
+        try container.mount()
+        let helped = container.environment.merging(
+            ["SHAPEEDIT_BINARY": try BuiltPrograms.shapeedit()]) { $1 }
+        let words = [Self.helper, "shapeedit", container.mountPoint, "-o", options]
+        let result = try run(words, environment: helped)
+        #expect(result.status == 0, "\(result)")
+        var status = statvfs()
+        #expect(statvfs(container.mountPoint, &status) == 0)
+        let forbidden = UInt(MS_NOSUID | MS_NODEV)
+        #expect(status.f_flag & forbidden == forbidden)
+        try container.unmount()
+    }
+
     @Test(.enabled(if: DataPath.isPrivileged, "only root remounts"))
     func `a mount that the kernel passes through cannot be made synchronous`() throws {
         try withBrokenContainer { broken in

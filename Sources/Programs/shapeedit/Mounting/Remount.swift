@@ -1,3 +1,4 @@
+import DocumentKit
 import Glibc
 import Model
 import SystemCalls
@@ -35,8 +36,13 @@ enum Remount {
                 "\(directory) is mounted with passthrough, which a remount cannot change: unmount it, "
                     + "and mount it with sync")
         }
-        let changes = options.filter(changeable.contains).joined(separator: ",")
-        var words = ["mount", "-i", "-o", changes]
+        var changes = options.filter(changeable.contains)
+        // Who serves a mount says which set-user-id programs of whom, and which devices, are in it; mount(8)
+        // asks for them wherever fstab does not forbid them.
+        let place = MountTable.resolved(directory) ?? directory
+        let mount = KernelMount.all().last { $0.isMounted(at: place) }
+        if mount?.user != 0 { changes += ["nosuid", "nodev"] }
+        var words = ["mount", "-i", "-o", changes.joined(separator: ",")]
         // From mount(8) we have all that the mount is to have, beside what is FUSE's own: what was taken
         // back by `exec` is not there. It must not come back from how the mount is now.
         if options.contains(where: { $0.hasPrefix("user_id=") }) {
