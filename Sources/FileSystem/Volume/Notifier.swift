@@ -9,12 +9,21 @@ final class Notifier: Sendable {
         var jobs: [@Sendable () -> Void] = []
         var ended = false
         var done = false
+        /// As the kernel knows it; 0 before it has begun.
+        var thread: Int32 = 0
     }
     private let work = Monitor(Work())
+
+    /// Whether the thread waits for a lock of the kernel, or cannot be seen; not whether it has not got its turn.
+    var isHeldUp: Bool {
+        let letter = Processes.state(of: work.withLock { $0.thread })?.letter
+        return letter == nil || letter == "D"
+    }
 
     /// - Parameter name: of the thread.
     func start(_ name: String = "notifier") {
         Threads.start(name) { [work] in
+            work.withLock { $0.thread = Threads.current }
             while true {
                 let jobs = work.wait { state -> [@Sendable () -> Void]? in
                     if !state.jobs.isEmpty {

@@ -122,7 +122,7 @@ extension Volume {
     }
 
     /// Makes the kernel look names up again, then runs `then`, which waits for it as a rule, but not for
-    /// long.
+    /// as long as the kernel keeps a directory locked.
     ///
     /// For an answer to a request for which the kernel has the file locked: whoever removes or renames
     /// the file waits for that lock with the directory locked, which the forgetting needs. And for one
@@ -134,8 +134,21 @@ extension Volume {
     ) {
         if names.isEmpty { return then() }
         let call = SingleCall(then)
-        scheduler.at(MonotonicClock.after(milliseconds: Self.forgettingPatience)) { call.make() }
+        let end = MonotonicClock.after(milliseconds: Self.forgettingPatience)
+        impatiently(call, until: end)
         forget(names: names, of: item) { call.make() }
+    }
+
+    /// Makes a call that waits for the name notifier as soon as that was found waiting for a lock each time it
+    /// was looked at for a while: where it only has not got its turn, on a busy machine, others would still be
+    /// led to the version before.
+    private func impatiently(_ call: SingleCall, until end: UInt64, heldUp: Int = 0) {
+        scheduler.at(MonotonicClock.after(milliseconds: Self.forgettingPace)) { [weak self] in
+            guard let self, !call.isMade else { return call.make() }
+            let heldUp = nameNotifier.isHeldUp ? heldUp + 1 : 0
+            if heldUp == Self.mostHeldUp || MonotonicClock.now >= end { return call.make() }
+            impatiently(call, until: end, heldUp: heldUp)
+        }
     }
 
     private func decideReading(

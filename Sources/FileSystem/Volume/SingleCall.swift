@@ -6,6 +6,8 @@ final class SingleCall: Sendable {
 
     init(_ then: @escaping @Sendable () -> Void) { self.then = Lock(then) }
 
+    var isMade: Bool { then.withLock { $0 == nil } }
+
     func make() {
         let then = then.withLock { then in
             defer { then = nil }

@@ -90,9 +90,14 @@ package final class Volume: @unchecked Sendable {
     /// Set once with it; nil for a volume whose mount is no app's.
     private(set) var grantedResults: GrantedResults?
 
-    /// How long truncate(2), and an open to write in a directory that was listed a moment ago, wait until
-    /// the kernel has forgotten the names of the file, in milliseconds.
-    static let forgettingPatience: UInt64 = 20
+    /// How often it is looked whether something keeps the name notifier waiting, for truncate(2) and for an open
+    /// to write in a directory that was listed a moment ago, in milliseconds.
+    static let forgettingPace: UInt64 = 20
+    /// How often in a row that is so before they are answered although the kernel may not have forgotten the
+    /// names of the file.
+    static let mostHeldUp = 5
+    /// How long they wait for it at most, in milliseconds.
+    static let forgettingPatience: UInt64 = 2_000
     /// How often the names of a file are forgotten, where something is renamed meanwhile each time.
     static let mostRenames = 8
     /// How often it is looked whether a mapping that outlived its descriptors is gone, in

@@ -24,6 +24,8 @@ int shim_memory_file(void) { return memfd_create("shapeedit", MFD_CLOEXEC); }
 
 int shim_set_thread_name(const char *name) { return pthread_setname_np(pthread_self(), name); }
 
+int shim_thread_id(void) { return gettid(); }
+
 int shim_lower_priority(int steps) {
     /* On Linux "process 0" is the calling thread. */
     return setpriority(PRIO_PROCESS, 0, steps);

@@ -31,6 +31,9 @@ public enum Threads {
         create(Box(name: String(name.prefix(15)), yields: false, body: body)) == 0
     }
 
+    /// The calling thread, as the kernel numbers it.
+    package static var current: Int32 { shim_thread_id() }
+
     /// From now on a shortage of threads does not end the process: who starts one may serve everybody, and
     /// does not wait for it either.
     package static func waitForRoom() {

@@ -12,6 +12,8 @@
 
 /* The name ps -L shows; at most 15 bytes. */
 int shim_set_thread_name(const char *name);
+/* As the kernel numbers it. */
+int shim_thread_id(void);
 /* Has the calling thread give way to others by that many steps of nice(2). */
 int shim_lower_priority(int steps);
 /* Shares the blocks of source with target where the file system can (FICLONE). */
