@@ -164,6 +164,35 @@ import Testing
         }
     }
 
+    @Test(arguments: [false, true])
+    func `a document that is moved while its mount is away is followed`(
+        _ isChanged: Bool
+    ) throws {
+        try withVolume(.passthrough) { volume in
+            let container = try #require(volume.container)
+            let path = "\(volume.directory)/note"
+            let opened = try OpenedDocument(
+                path, quietTime: .milliseconds(50), creating: Text("one"))
+            try container.killDaemon()
+            if isChanged {
+                try opened.set("two")
+                expectSoon { opened.document.error != nil }
+            }
+            try container.mount()
+            // It has not noticed yet, or tries to save.
+            let other = "\(volume.directory)/other"
+            #expect(rename(path, other) == 0)
+            expectSoon { opened.document.path == other }
+            expectSoon { !opened.document.hasUnsavedChanges }
+            #expect(opened.document.state == [] && text(of: other) == (isChanged ? "two" : "one"))
+            // It is told of what others do to it there.
+            expectSoon { opened.document.error == nil }
+            try volume.agent().store("other", "three")
+            expectSoon { opened.text == "three" }
+            try opened.document.close()
+        }
+    }
+
     @Test(.enabled(if: isInstalled("strace"), "needs strace"))
     func `a save that went through though its daemon was killed is no conflict`() throws {
         try withVolume(.passthrough) { volume in

@@ -24,12 +24,15 @@ extension Document {
                 throw DocumentProblem.file("\(given): \(Errno.last)")
             }
             let isMounted = try ItemPlace(path).mountPoint != nil
+            let identity =
+                isMounted ? try? PathAttributes.value("user.shapeedit.id", of: path) : nil
             let state = try? PathAttributes.value(Self.stateAttribute, of: path)
             let isComing = ["promise", "downloading"].contains(
                 String(decoding: state ?? [], as: UTF8.self))
             let isServed = core.signal { core in
                 core.path = path
                 core.isMounted = isMounted
+                core.identity = identity
                 (core.isOpening, core.isCancelled) = (true, false)
                 core.setState(.progressAvailable, isComing)
                 defer { core.isServed = true }

@@ -25,7 +25,7 @@ extension Document {
             if isFolderGone(of: now.path) {
                 // Where it was moved to is told soon.
                 usleep(Self.telling)
-                if !isFolderGone(of: path) { return try saveNow() }
+                if !isFolderGone(of: path) || followed() { return try saveNow() }
                 try checkMount(now)
                 try meetOthers(path)
                 throw DocumentProblem.inConflict
@@ -60,7 +60,9 @@ extension Document {
         } catch is Missing {
             // Renamed just then, or removed; or its mount went away after it was looked for.
             usleep(Self.telling)
-            if path != now.path || !isGone(now.path) || !isHere(now) { return try saveNow() }
+            if path != now.path || !isGone(now.path) || !isHere(now) || followed() {
+                return try saveNow()
+            }
             try meetOthers(now.path)
             throw DocumentProblem.inConflict
         } catch CoordinationError.claimLost {
@@ -176,6 +178,7 @@ extension Document {
     /// looked for.
     private func miss() throws {
         try checkMount(core.withLock { $0 })
+        if followed() { return }
         let presentation = core.signal { core -> FilePresentation? in
             core.misses += 1
             if core.misses == 1 {
@@ -190,6 +193,24 @@ extension Document {
             return core.close()
         }
         presentation?.end()
+    }
+
+    /// Goes to where the document was moved while its mount was away, and is presented there; whether it was.
+    private func followed() -> Bool {
+        let now = core.withLock { $0 }
+        guard now.wasAway, let identity = now.identity,
+            let point = MountTable.mountPoint(of: now.path),
+            let link = MountLink(to: identity, in: point), !isGone(link.path)
+        else { return false }
+        let presentation = core.signal { core -> FilePresentation? in
+            core.wasAway = false
+            core.path = link.path
+            core.events.append(.moved(to: link.path))
+            core.attachTime = MonotonicClock.now
+            return core.presentation.take()
+        }
+        presentation?.end()
+        return true
     }
 
     /// Ends a conflict; does nothing where there is none.

@@ -135,8 +135,11 @@ final class DocumentPresenter<Contents: DocumentContents>: FilePresenter {
         look()
     }
     func presentationEnded() {
-        document.core.signal {
-            if $0.isOpen || $0.isOpening { $0.attachTime = MonotonicClock.now }
+        document.core.signal { core in
+            // One that another has replaced says nothing of the mount.
+            if core.presentation?.id != nil { return }
+            core.wasAway = true
+            if core.isOpen || core.isOpening { core.attachTime = MonotonicClock.now }
         }
     }
 }

@@ -6,6 +6,10 @@ extension Document {
         var path: String
         /// The file is in a mounted container.
         var isMounted = false
+        /// Its identity in the container.
+        var identity: [UInt8]?
+        /// Its mount went away, and it was not found since: meanwhile nobody told where it was moved to.
+        var wasAway = false
         var contents: Contents?
         var state: DocumentState = [.closed, .editingDisabled]
         var changeCount = 0
@@ -77,6 +81,7 @@ extension Document {
         mutating func load(_ new: Contents, _ file: DocumentFileState) {
             contents = new
             revision += 1
+            wasAway = false
             (known, attempted) = (file, nil)
             savedCount = changeCount
             error = nil
@@ -86,7 +91,7 @@ extension Document {
 
         /// The file holds what it did: nothing is wrong with it any more.
         mutating func foundKnown() {
-            misses = 0
+            (misses, wasAway) = (0, false)
             if MonotonicClock.now < deletionTime {
                 lookTime = min(lookTime ?? .max, MonotonicClock.after(milliseconds: 200))
             }
