@@ -16,8 +16,7 @@ final class Notifier: Sendable {
 
     /// Whether the thread waits for a lock of the kernel, or cannot be seen; not whether it has not got its turn.
     var isHeldUp: Bool {
-        let letter = Processes.state(of: work.withLock { $0.thread })?.letter
-        return letter == nil || letter == "D"
+        Processes.isStuck(ownThread: work.withLock { $0.thread }) ?? true
     }
 
     /// - Parameter name: of the thread.

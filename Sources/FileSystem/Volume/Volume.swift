@@ -64,7 +64,7 @@ package final class Volume: @unchecked Sendable {
     var sources: SourceLink?
     let reasons = Reasons()
     let refusals = Refusals()
-    /// Where the daemon's log is, if it has a file of its own. Before the volume is mounted.
+    /// Where the daemon's log is, if it has a file of its own. Before requests are served.
     package var logFile: String?
     /// How much of its contents may be here, if it has a store. Before the volume is mounted.
     package var quota = Quota()
@@ -95,9 +95,10 @@ package final class Volume: @unchecked Sendable {
     static let forgettingPace: UInt64 = 20
     /// How often in a row that is so before they are answered although the kernel may not have forgotten the
     /// names of the file.
-    static let mostHeldUp = 5
-    /// How long they wait for it at most, in milliseconds.
-    static let forgettingPatience: UInt64 = 2_000
+    static let mostHeldUp = 3
+    /// How long they wait for it at most, in milliseconds: what keeps the notifier from them may be the forgetting
+    /// of others' names, one after the other, while who removes or renames the file waits with its directory locked.
+    static let forgettingPatience: UInt64 = 500
     /// How often the names of a file are forgotten, where something is renamed meanwhile each time.
     static let mostRenames = 8
     /// How often it is looked whether a mapping that outlived its descriptors is gone, in

@@ -31,8 +31,17 @@ package enum Processes {
             || pending & 1 << UInt64(SIGKILL - 1) != 0
     }
 
+    /// Whether a thread of this process waits for the kernel in a way that no signal ends, as for the lock of a
+    /// directory; `nil` if it is gone or cannot be seen.
+    package static func isStuck(ownThread thread: Int32) -> Bool? {
+        // Not by its number alone, which is another's where /proc is that of another namespace.
+        fields(of: "self/task/\(thread)").map { $0.first == "D" }
+    }
+
+    private static func fields(of thread: Int32) -> [Substring]? { fields(of: String(thread)) }
+
     /// What the kernel tells of a thread in `stat`, from its state on; `nil` if it is gone or cannot be seen.
-    private static func fields(of thread: Int32) -> [Substring]? {
+    private static func fields(of thread: String) -> [Substring]? {
         guard let file = try? OwnedDescriptor.open("/proc/\(thread)/stat", O_RDONLY) else {
             return nil
         }
