@@ -28,7 +28,9 @@ final class ControlConnection: Sendable {
                     + "XDG_RUNTIME_DIR named no folder for it")
         }
         do throws(Failure) { client = try VarlinkClient(path) } catch {
-            throw error.kind == .noPermission
+            // What keeps the owner from it is no matter of who it is.
+            let mount = KernelMount.all().last { $0.isMounted(at: mountPoint) }
+            throw error.kind == .noPermission && mount?.user != geteuid()
                 ? .notPermitted(
                     "\(mountPoint): only the owner of the mount may claim documents in it and follow "
                         + "what happens to them") : .unavailable(error.message)

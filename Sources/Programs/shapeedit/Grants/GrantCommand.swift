@@ -91,7 +91,7 @@ struct GrantsCommand: ParsableCommand {
     func run() throws {
         let names: [String] = try container.map { [$0] } ?? Containers.names()
         // What one container does not tell keeps nobody from what the others do.
-        var problem: Failure?
+        var problems: [Failure] = []
         let grants = names.flatMap { name -> [ListedGrant] in
             do throws(Failure) {
                 return try ListedGrant.all(of: name).sorted {
@@ -99,12 +99,13 @@ struct GrantsCommand: ParsableCommand {
                 }
             } catch {
                 Console.complain(error.message)
-                problem = error
+                problems.append(error)
                 return []
             }
         }
-        report(grants)
-        if let problem { throw ExitCode(problem.exitStatus) }
+        // Who reads it is not to take what could not be asked for nothing.
+        if problems.isEmpty || problems.count < names.count { report(grants) }
+        if let problem = problems.first { throw ExitCode(problem.exitStatus) }
     }
 
     private func report(_ grants: [ListedGrant]) {
