@@ -43,6 +43,25 @@ import Testing
         }
     }
 
+    @Test func `a daemon goes on in the log of the next one, and puts it in the place of none`()
+        throws
+    {
+        try withVolume(.passthrough) { volume in
+            let container = try #require(volume.container)
+            let path = "\(container.folder)/log"
+            let next = """
+                head -c 1048576 /dev/zero | tr '\\0' a >> '\(path)'
+                mv '\(path)' '\(path).old'; echo next > '\(path)'
+                """
+            _ = try run(["sh", "-c", next])
+            try container.unmount()
+            let now = try log(container)
+            #expect(now.hasPrefix("next\n") && now.contains(" has ended"))
+            #expect(try log(container, "log.old").hasSuffix("aaaa"))
+            try container.mount()
+        }
+    }
+
     @Test func `a log that has grown large is begun anew, and the one before is kept`() throws {
         try withVolume(.passthrough) { volume in
             let container = try #require(volume.container)

@@ -148,6 +148,15 @@ import Testing
         }
     }
 
+    @Test func `requests are printed in the foreground only`() throws {
+        try withBrokenContainer { broken in
+            try broken.expectRefusal(
+                "mount", "test", broken.container.mountPoint, "-o", "debug", status: EX_USAGE,
+                saying: "the mount option debug", "--foreground")
+            #expect(!MountTable.isMounted(broken.container.mountPoint))
+        }
+    }
+
     @Test func `an option that nobody knows is refused before anything is opened`() throws {
         try withBrokenContainer { broken in
             for option in ["no_such_option", "noatim", "subtype=other", "max_read", "nosymfollow"] {

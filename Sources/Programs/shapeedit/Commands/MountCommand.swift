@@ -70,6 +70,7 @@ struct MountCommand: ParsableCommand {
                 name, advice: "; `shapeedit container create \(name)` makes one")
         }
         var options = try MountOptions(options)
+        if !foreground { try options.checkBackground() }
         if leavesDesktopAlone { options.keepsDesktop = false }
         if leavesRecentFilesAlone { options.keepsRecentFiles = false }
         let isMade = app == nil && places.count == 1 ? try Self.makeFolder(directory) : false
@@ -190,7 +191,6 @@ struct Mount: Sendable {
             name, at: folder.path, holder: ContainerFolder.mounted(at: point))
         if let report = container.recovered { Console.complain("\(name): \(report)") }
         let volume = Volume(container: container)
-        volume.logFile = log?.folder.log
         volume.noAccessTimes = options.noAccessTimes
         volume.quota = options.quota
         if let store = container.store {
@@ -226,7 +226,7 @@ struct Mount: Sendable {
             throw error
         }
         guardian.watch(point)
-        log?.begin()
+        if let log, log.begin() { volume.logFile = log.folder.log }
         log?.tell("process \(getpid()) shows \(name) at \(point)")
         if let report = container.recovered { log?.tell("\(report)") }
         let control = ControlAddress.listen(for: volume, container: name)

@@ -22,8 +22,8 @@ struct DaemonLog: TextOutputStream, Sendable {
         LoggingSystem.bootstrap { StreamLogHandler(label: $0, stream: self) }
     }
 
-    /// From now on standard error is the file.
-    func begin() { Self.turn.withLock { _ in open() } }
+    /// From now on standard error is the file, if that can be opened; whether it is.
+    func begin() -> Bool { Self.turn.withLock { _ in open() } }
 
     /// Says what a daemon itself does.
     func tell(_ text: String) { Logger(label: "mount").info("\(text)") }
@@ -32,18 +32,31 @@ struct DaemonLog: TextOutputStream, Sendable {
     func write(_ line: String) {
         Self.turn.withLock { _ in
             var status = stat()
-            if fstat(Descriptors.error, &status) == 0, status.st_size >= Self.bound,
-                rename(folder.log.cPath, folder.earlierLog.cPath) == 0
-            {
-                open()
+            if fstat(Descriptors.error, &status) == 0, status.st_size >= Self.bound {
+                beginAnew(status)
             }
             Console.log(String(line.dropLast()))
         }
     }
 
-    private func open() {
+    /// - Parameter full: what is standard error.
+    private func beginAnew(_ full: stat) {
+        var named = stat()
+        // Otherwise it is the earlier one already: the next daemon of the container was before this one, or there
+        // was no room for another.
+        if lstat(folder.log.cPath, &named) == 0, named.st_ino == full.st_ino,
+            named.st_dev == full.st_dev
+        {
+            rename(folder.log.cPath, folder.earlierLog.cPath)
+        }
+        _ = open()
+    }
+
+    private func open() -> Bool {
         let flags = O_WRONLY | O_CREAT | O_APPEND | O_NOFOLLOW
-        guard let file = try? OwnedDescriptor.open(folder.log, flags, mode: 0o600) else { return }
-        dup2(file.number, Descriptors.error)
+        guard let file = try? OwnedDescriptor.open(folder.log, flags, mode: 0o600) else {
+            return false
+        }
+        return dup2(file.number, Descriptors.error) >= 0
     }
 }

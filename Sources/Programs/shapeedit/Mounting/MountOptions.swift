@@ -97,6 +97,15 @@ struct MountOptions {
         }
     }
 
+    /// Throws if there is what has no sense in the background.
+    func checkBackground() throws(Failure) {
+        // Several lines for each request, which are no log.
+        if fuse.contains("debug") {
+            throw Failure(
+                .usage, "the mount option debug prints on standard error: it needs --foreground")
+        }
+    }
+
     /// The bytes behind the first `prefix` characters.
     private static func size(_ option: String, _ prefix: Int) throws(Failure) -> UInt64 {
         guard let size = ByteSize(argument: String(option.dropFirst(prefix))) else {
