@@ -90,6 +90,9 @@ package final class WebDAVTree: SourceTree {
                 // With no members it would look empty.
                 throw transport.answers.error(status, "listing \(name)")
             }
+            if subject == .itself, response.foundProperties.isFile {
+                throw StoreError(.absent, at: address, "\(name) is no collection, but a file")
+            }
             guard case .member(let name) = subject else { return }
             let place = folder.isEmpty ? name : folder + [0x2f] + name
             guard SourceEntry.isName(name) else { return strange(place) }

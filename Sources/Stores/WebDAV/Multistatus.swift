@@ -6,19 +6,29 @@ extension XMLElement {
         /// Something directly in it.
         case member(name: [UInt8])
         case other
+        /// No path from the root on, which WebDAV asks for: it may be any of the others.
+        case unclear
     }
 
-    /// What it tells of, seen from the collection at `path` (decoded). Compared as bytes: names need not be
-    /// text, and different ones may look the same.
-    func subject(from path: [UInt8]) -> Subject {
-        guard let href = text("href") else { return .other }
+    /// What it tells of, seen from the collection at `path` (decoded): of several things where they have one
+    /// status. Compared as bytes: names need not be text, and different ones may look the same.
+    func subjects(from path: [UInt8]) -> [Subject] {
+        all("href").map { Self.subject($0.text, from: path) }
+    }
+
+    private static func subject(_ href: String, from path: [UInt8]) -> Subject {
         // Some servers answer with a path, some with a whole URL.
         let place = href.afterOrigin ?? href
-        guard place.utf8.first == 0x2f || place.isEmpty && !href.isEmpty else { return .other }
+        guard place.utf8.first == 0x2f || place.isEmpty && !href.isEmpty else { return .unclear }
         // As bytes: a mark may stand at a name's start, and as characters it would be one with the slash.
         var parts: [[UInt8]] = []
         for part in place.utf8.split(separator: 0x2f) {
-            parts.append(PercentEncoding.decodedBytes(part) ?? Self.name(badlyEncoded: part))
+            switch Substring(part) {
+            case ".": continue
+            case "..": _ = parts.popLast()
+            default:
+                parts.append(PercentEncoding.decodedBytes(part) ?? Self.name(badlyEncoded: part))
+            }
         }
         if Self.path(of: parts) == path { return .itself }
         guard let name = parts.popLast(), Self.path(of: parts) == path else { return .other }
@@ -81,6 +91,11 @@ struct FoundProperties {
     var isCollection: Bool {
         element("resourcetype")?.children
             .contains { $0.name == "collection" && $0.namespace == Self.webDAV } ?? false
+    }
+
+    /// It is told to be no collection, and to have a length, which some servers tell of collections, too.
+    var isFile: Bool {
+        element("resourcetype") != nil && !isCollection && Int64(text("getcontentlength")) != nil
     }
 }
 

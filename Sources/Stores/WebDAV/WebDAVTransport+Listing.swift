@@ -21,9 +21,17 @@ extension WebDAVTransport {
             var isAboutIt = false
             let receiver = ListingReceiver(name, at: answers.address) {
                 (response) throws(StoreError) in
-                let subject = response.subject(from: path)
-                if subject != .other { isAboutIt = true }
-                try show(response, subject)
+                for subject in response.subjects(from: path) {
+                    if subject == .unclear {
+                        // Left out, it would look as if it had been removed.
+                        throw StoreError(
+                            .corrupt, at: self.answers.address,
+                            "the listing of \(name) has an address"
+                                + " without the path from the root on")
+                    }
+                    if subject != .other { isAboutIt = true }
+                    try show(response, subject)
+                }
             }
             let answer = try send(request, receiver: receiver, call)
             guard answer.head.status == 207 else {

@@ -364,4 +364,35 @@ import Testing
         try tree(server).read(object, 0..<10, into: sink, StoreCall())
         #expect(sink.bytes == bytes)
     }
+
+    @Test func `things that share one refusal in a listing are all closed to us`() throws {
+        let closed =
+            "<D:response><D:href>/x/a</D:href><D:href>/x/b/</D:href>"
+            + "<D:status>HTTP/1.1 403 Forbidden</D:status></D:response>"
+        let server = try HostileServer { connection in
+            connection.answer(
+                "207 Multi-Status", [], Self.listing([Self.folder("/x/"), closed]))
+        }
+        defer { withExtendedLifetime(server) {} }
+        #expect(try walked(server).closed == ["a", "b"])
+    }
+
+    @Test(arguments: ["file", "./file", "ftp://127.0.0.1/x/file"])
+    func `a member with an address that is no path is not left out`(_ href: String) throws {
+        let tag = "<D:getetag>\"e\"</D:getetag>"
+        let members = [Self.folder("/x/"), Self.file("/x/a", 5, tag), Self.file(href, 5, tag)]
+        let server = try HostileServer { connection in
+            connection.answer("207 Multi-Status", [], Self.listing(members))
+        }
+        defer { withExtendedLifetime(server) {} }
+        #expect(throws: StoreError.self) { try walked(server) }
+    }
+
+    @Test func `a file is not taken for a collection that is empty`() throws {
+        let server = try HostileServer { connection in
+            connection.answer("207 Multi-Status", [], Self.listing([Self.file("/x/", 5, "")]))
+        }
+        defer { withExtendedLifetime(server) {} }
+        #expect(throws: StoreError.self) { try walked(server) }
+    }
 }
