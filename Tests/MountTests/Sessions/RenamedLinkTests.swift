@@ -141,7 +141,7 @@ import Testing
         _ loop: String, by words: [String] = [], _ volume: Volume
     ) throws -> RunningProgram {
         try RunningProgram(
-            (["timeout", "60"] + words + ["perl", "-e", loop]).map { Array($0.utf8) },
+            (["timeout", "300"] + words + ["perl", "-e", loop]).map { Array($0.utf8) },
             directory: volume.directory)
     }
 
