@@ -1,3 +1,4 @@
+internal import DocumentKit
 internal import Glibc
 internal import PathText
 internal import SystemCalls
@@ -28,32 +29,8 @@ package struct FollowedFile: ~Copyable {
     private var held: FileStamp?
     /// Outside of mounts: holds on to that file.
     private var item: OwnedDescriptor?
-    /// In a mount: where that is found again.
-    private var mount: Mount?
-
-    private struct Mount {
-        /// The folder that shows it.
-        let root: String
-        /// Which container it shows, by its name and its id: documents of another one have the same ids, and a
-        /// copy has the container's.
-        let container: [UInt8]?
-        /// The link that leads to the document.
-        let link: String
-
-        /// Whether another container is shown there now.
-        var isAnothers: Bool {
-            guard let container, let now = Self.container(at: root) else { return false }
-            return now != container
-        }
-
-        static func container(at root: String) -> [UInt8]? {
-            let path = root.isEmpty ? "/" : root
-            guard let name = try? PathAttributes.value("user.shapeedit.container", of: path),
-                let id = try? PathAttributes.value("user.shapeedit.container.id", of: path)
-            else { return nil }
-            return id + name
-        }
-    }
+    /// In a mount: by what that is found again.
+    private var mount: MountedDocument?
 
     /// Follows what is at the path now.
     package init(_ file: DocumentFile) {
@@ -67,10 +44,7 @@ package struct FollowedFile: ~Copyable {
         if isInPlace { return .same }
         let end = MonotonicClock.after(milliseconds: Self.grace)
         while Self.isMissing(file.path), MonotonicClock.now < end { usleep(10_000) }
-        if let mount, let target = try? SymbolicLink.target(of: mount.link) {
-            let below = String(path: target.dropFirst("../../".utf8.count))
-            return take(mount.root + "/" + below)
-        }
+        if let path = mount?.path { return take(path) }
         if !Self.isMissing(file.path) {
             // Others may have put a link to the document in its place: a save would replace that.
             let linked = Self.isLink(file.path) ? try? FoundFile.path(of: file.path) : nil
@@ -79,7 +53,7 @@ package struct FollowedFile: ~Copyable {
         if let found = item?.path, let held, FileStamp(path: found)?.isSameFile(as: held) == true {
             return take(found)
         }
-        if let mount, access((mount.root + "/.shapeedit").cPath, F_OK) != 0 { return .unmounted }
+        if let mount, access((mount.point + "/.shapeedit").cPath, F_OK) != 0 { return .unmounted }
         return .deleted
     }
 
@@ -119,7 +93,9 @@ package struct FollowedFile: ~Copyable {
     /// was killed, what was known before stays known: the mount may be taken away next.
     private mutating func hold() {
         guard let stamp = FileStamp(path: file.path) else { return }
-        let mount = Self.mount(of: file.path)
+        let mount = MountVersions.mountRoot(of: file.path).flatMap {
+            MountedDocument(at: file.path, in: $0)
+        }
         // The daemon may have been killed between these questions.
         if mount == nil, self.mount != nil, FileStamp(path: file.path) == nil { return }
         held = stamp
@@ -128,16 +104,6 @@ package struct FollowedFile: ~Copyable {
         // In a mount a descriptor would keep that busy.
         guard mount == nil else { return }
         item = try? OwnedDescriptor.open(file.path, OwnedDescriptor.pathOnly)
-    }
-
-    /// `nil` also in a mount of another user, who has such links alone.
-    private static func mount(of path: String) -> Mount? {
-        guard let id = try? PathAttributes.value("user.shapeedit.id", of: path),
-            let root = MountVersions.mountRoot(of: path)
-        else { return nil }
-        let link = root + "/.shapeedit/documents/" + String(decoding: id, as: UTF8.self)
-        guard (try? SymbolicLink.target(of: link)) != nil else { return nil }
-        return Mount(root: root, container: Mount.container(at: root), link: link)
     }
 
     /// Whether a path leads into a folder for deleted files, as the freedesktop specification has them.

@@ -37,12 +37,6 @@ package struct MountLink: Hashable, Sendable {
         }
     }
 
-    /// That to a document by its identity.
-    init?(to document: [UInt8], in point: String) {
-        self.init(
-            "\(point)/.shapeedit/documents/\(String(decoding: document, as: UTF8.self))", of: point)
-    }
-
     /// Those of a mount; none of another user's.
     private static func of(_ point: String, _ kind: String) -> [MountLink] {
         links(in: point + "/.shapeedit/" + kind, of: point)
@@ -55,7 +49,7 @@ package struct MountLink: Hashable, Sendable {
     }
 
     /// Looks at a link; one that went since is none any more.
-    init?(_ link: String, of point: String) {
+    package init?(_ link: String, of point: String) {
         guard let target = try? SymbolicLink.target(of: link) else { return nil }
         path = point + "/" + String(path: target.dropFirst("../../".utf8.count))
         self.link = link

@@ -23,17 +23,16 @@ extension Document {
             guard let path = MountTable.resolved(given) else {
                 throw DocumentProblem.file("\(given): \(Errno.last)")
             }
-            let isMounted = try ItemPlace(path).mountPoint != nil
-            let identity =
-                isMounted ? try? PathAttributes.value("user.shapeedit.id", of: path) : nil
+            let point = try ItemPlace(path).mountPoint
+            let identity = point.flatMap { MountedDocument(at: path, in: $0) }
             let state = try? PathAttributes.value(Self.stateAttribute, of: path)
             let isComing = ["promise", "downloading"].contains(
                 String(decoding: state ?? [], as: UTF8.self))
             let isServed = core.signal { core in
                 core.path = path
-                core.isMounted = isMounted
+                core.isMounted = point != nil
                 core.identity = identity
-                (core.isOpening, core.isCancelled) = (true, false)
+                (core.isOpening, core.isCancelled, core.wasAway) = (true, false, false)
                 core.setState(.progressAvailable, isComing)
                 defer { core.isServed = true }
                 return core.isServed

@@ -93,9 +93,11 @@ extension Document {
         throw DocumentProblem.file("\(core.path): the container is not mounted")
     }
 
-    /// Whether the file's container is mounted, if it has one. Folders above the file may be gone.
+    /// Whether the file's container is mounted, and not another one there, if it has one. Folders above the
+    /// file may be gone.
     private func isHere(_ core: Core) -> Bool {
         if !core.isMounted { return true }
+        if core.identity?.isAnothers == true { return false }
         var path = core.path
         while path != "/" {
             if let place = try? ItemPlace(path) { return place.mountPoint != nil }
@@ -160,6 +162,7 @@ extension Document {
                 core.known = read.state
                 if case .success(let contents) = contents, !core.isUnsaved, core.conflict == nil {
                     core.load(contents, read.state)
+                    core.foundInPlace()
                     undoManager.removeAll()
                 } else {
                     if case .failure(let error) = contents {
@@ -198,14 +201,10 @@ extension Document {
     /// Goes to where the document was moved while its mount was away, and is presented there; whether it was.
     private func followed() -> Bool {
         let now = core.withLock { $0 }
-        guard now.wasAway, let identity = now.identity,
-            let point = MountTable.mountPoint(of: now.path),
-            let link = MountLink(to: identity, in: point), !isGone(link.path)
-        else { return false }
+        guard now.wasAway, let path = now.identity?.path else { return false }
         let presentation = core.signal { core -> FilePresentation? in
-            core.wasAway = false
-            core.path = link.path
-            core.events.append(.moved(to: link.path))
+            core.path = path
+            core.events.append(.moved(to: path))
             core.attachTime = MonotonicClock.now
             return core.presentation.take()
         }

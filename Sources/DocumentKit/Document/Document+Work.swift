@@ -103,7 +103,11 @@ extension Document {
             }
             if !isWanted { presentation.end() }
         } catch {
-            core.signal { $0.attachTime = MonotonicClock.after(milliseconds: Self.pause) }
+            core.signal { core in
+                core.attachTime = MonotonicClock.after(milliseconds: Self.pause)
+                // Its folder is gone: looking finds out where the file is.
+                if case CoordinationError.badPath = error { core.lookTime = MonotonicClock.now }
+            }
         }
     }
 }

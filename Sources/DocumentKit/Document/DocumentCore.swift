@@ -6,8 +6,8 @@ extension Document {
         var path: String
         /// The file is in a mounted container.
         var isMounted = false
-        /// Its identity in the container.
-        var identity: [UInt8]?
+        /// Which it is of the mount's own documents.
+        var identity: MountedDocument?
         /// Its mount went away, and it was not found since: meanwhile nobody told where it was moved to.
         var wasAway = false
         var contents: Contents?
@@ -81,7 +81,6 @@ extension Document {
         mutating func load(_ new: Contents, _ file: DocumentFileState) {
             contents = new
             revision += 1
-            wasAway = false
             (known, attempted) = (file, nil)
             savedCount = changeCount
             error = nil
@@ -89,9 +88,13 @@ extension Document {
             events.append(.contentsChanged)
         }
 
+        /// Where it is moved to is told from now on, if it is presented.
+        mutating func foundInPlace() { if presentation?.id != nil { wasAway = false } }
+
         /// The file holds what it did: nothing is wrong with it any more.
         mutating func foundKnown() {
-            (misses, wasAway) = (0, false)
+            misses = 0
+            foundInPlace()
             if MonotonicClock.now < deletionTime {
                 lookTime = min(lookTime ?? .max, MonotonicClock.after(milliseconds: 200))
             }
