@@ -76,6 +76,21 @@ import Testing
         }
     }
 
+    @Test func `an opening that has only begun, or is about to end, can be cancelled`() throws {
+        try withVolume(.plain) { volume in
+            let path = "\(volume.directory)/note"
+            let document = Document<HookedText>(path)
+            HookedText.onSaving { document.cancelOpening() }
+            #expect(throws: CoordinationError.cancelled) {
+                try document.open(creating: HookedText("new"))
+            }
+            HookedText.onLoading { document.cancelOpening() }
+            #expect(throws: CoordinationError.cancelled) { try document.open() }
+            try document.open()
+            try document.close()
+        }
+    }
+
     @Test func `an opening that waits for the content can be cancelled, and begun again`() throws {
         try withVolume(.passthrough, store: "folder", options: ["store_timeout=300"]) { volume in
             let container = try #require(volume.container)

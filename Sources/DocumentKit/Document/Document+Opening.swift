@@ -12,6 +12,12 @@ extension Document {
     /// - Parameter new: what the file is made of if there is none.
     /// - Throws: ``DocumentProblem``, ``CoordinationError``, or what is wrong with the content.
     public func open(creating new: Contents? = nil) throws {
+        let this = UInt(pthread_self())
+        core.signal { core in
+            if core.openers.isEmpty { core.isCancelled = false }
+            core.openers.insert(this)
+        }
+        defer { core.signal { _ = $0.openers.remove(this) } }
         try inTurn {
             let given = try core.withLock { core throws(DocumentProblem) in
                 if core.isOpen { throw .open }
@@ -25,14 +31,12 @@ extension Document {
             }
             let point = try ItemPlace(path).mountPoint
             let identity = point.flatMap { MountedDocument(at: path, in: $0) }
-            let state = try? PathAttributes.value(Self.stateAttribute, of: path)
-            let isComing = ["promise", "downloading"].contains(
-                String(decoding: state ?? [], as: UTF8.self))
+            let isComing = Self.isComing(path)
             let isServed = core.signal { core in
                 core.path = path
                 core.isMounted = point != nil
                 core.identity = identity
-                (core.isOpening, core.isCancelled, core.wasAway) = (true, false, false)
+                (core.isOpening, core.wasAway) = (true, false)
                 core.setState(.progressAvailable, isComing)
                 defer { core.isServed = true }
                 return core.isServed
@@ -54,7 +58,8 @@ extension Document {
                         throw DocumentProblem.file("\(given): \(Errno(ENOENT))")
                     }
                     let contents = try Contents(contents: read.bytes)
-                    core.signal { core in
+                    try core.signal { core in
+                        if core.isCancelled { throw CoordinationError.cancelled }
                         core.presentation = presentation
                         core.load(contents, read.state)
                         core.setState(.closed, false)
@@ -73,23 +78,34 @@ extension Document {
 
     /// Ends an opening that waits, for other programs or for the content: ``open(creating:)`` throws
     /// `CoordinationError.cancelled`, and the document can be opened again. The content comes no more for others who
-    /// wait for it, either. Returns when it has ended; at once if nothing is being opened.
+    /// wait for it, either. Returns when it has ended; at once if nothing is being opened by another thread, or where
+    /// the content cannot be kept from coming, as in a mount that is read only: what comes is not opened.
     public func cancelOpening() {
+        let this = UInt(pthread_self())
+        let isOver: (Core) -> Bool = { $0.openers.subtracting([this]).isEmpty }
         while true {
-            // The waiting for the content may be about to begin only.
-            let opening = core.signal { core -> (FileCoordinator?, String?)? in
-                guard core.isOpening else { return nil }
-                core.isCancelled = true
-                return (core.opening, core.state.contains(.progressAvailable) ? core.path : nil)
+            let (path, coordinator) = core.signal { core -> (String?, FileCoordinator?) in
+                core.isCancelled = !core.openers.isEmpty
+                return (isOver(core) ? nil : core.path, core.opening)
             }
-            guard let (coordinator, path) = opening else { return }
+            guard let path else { return }
             coordinator?.cancel()
-            if let path {
-                try? PathAttributes.set(Self.stateAttribute, Array("cancel".utf8), of: path)
+            // The waiting for the content may be about to begin only.
+            if coordinator != nil, Self.isComing(path) {
+                do {
+                    try PathAttributes.set(Self.stateAttribute, Array("cancel".utf8), of: path)
+                } catch {
+                    if Self.isComing(path) { return }
+                }
             }
             let again = MonotonicClock.after(milliseconds: 100)
-            let _: Bool? = core.wait(until: again) { $0.isOpening ? nil : true }
+            let _: Bool? = core.wait(until: again) { isOver($0) ? true : nil }
         }
+    }
+
+    private static func isComing(_ path: String) -> Bool {
+        let state = try? PathAttributes.value(stateAttribute, of: path)
+        return ["promise", "downloading"].contains(String(decoding: state ?? [], as: UTF8.self))
     }
 
     private static var stateAttribute: String { "user.shapeedit.state" }

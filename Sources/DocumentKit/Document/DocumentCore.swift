@@ -37,6 +37,8 @@ extension Document {
         var isOpening = false
         /// Waits for its claim, from the moment on when it can be told to wait no more.
         var opening: FileCoordinator?
+        /// The threads that open it, or wait for their turn to.
+        var openers: Set<UInt> = []
         /// Nobody wants it to be opened any more.
         var isCancelled = false
         /// It is being saved, or its file looked at, as its thread wants it.
