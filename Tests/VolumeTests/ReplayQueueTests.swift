@@ -75,6 +75,20 @@ import Testing
         #expect(queue.isEmpty)
     }
 
+    @Test func `what is granted by an owner whose folder could not be told is not told either`() {
+        func step(_ document: UInt64?) -> GrantedStep {
+            GrantedStep(
+                kind: .made, owner: "other", document: document.map(DocumentID.init(rawValue:)),
+                path: "in other")
+        }
+        var queue = ReplayQueue()
+        for _ in 0..<ReplayQueue.perSecond { queue.add(path: [1], now: 0) }
+        queue.add(granted: step(nil), isWatchable: false, now: 0)
+        while queue.take() != nil {}
+        queue.add(granted: step(1), isWatchable: false, now: 5_000_000_000)
+        #expect(queue.isEmpty)
+    }
+
     @Test func `steps come in the order in which their changes were announced`() {
         var changes = AnnouncedSteps()
         let (first, second, third) = (changes.announce(), changes.announce(), changes.announce())

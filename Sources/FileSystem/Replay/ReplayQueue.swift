@@ -67,9 +67,10 @@ struct ReplayQueue: Sendable {
 
     /// - Parameter isWatchable: whether the kernel knows the owner's folder, and somebody may watch it.
     mutating func add(granted step: GrantedStep, isWatchable: Bool, now: UInt64) {
-        if step.document == nil { granting.insert(step.owner) }
-        guard isWatchable || granting.contains(step.owner), hasRoom(now) else { return }
+        let isFolder = step.document == nil
+        guard isWatchable || isFolder || granting.contains(step.owner), hasRoom(now) else { return }
         work.append(.granted(step))
+        if isFolder { granting.insert(step.owner) }
     }
 
     mutating func add(_ change: NodeChange) {
