@@ -28,4 +28,18 @@ import Testing
         #expect([3, 4].allSatisfy { number(notes.takeAwaited()) == $0 })
         #expect(notes.takeAwaited() == nil)
     }
+
+    @Test func `listings that nobody sees to push no changes out, and are not kept without end`() {
+        var notes = DesktopNotes()
+        for number in 0..<DesktopNotes.limit {
+            notes.awaited.append(.listed(ItemNumber(rawValue: UInt64(number)), SingleCall {}))
+        }
+        #expect(notes.makeRoom() && !notes.hasLostNotes)
+        while !notes.isCrowded, notes.awaited.count < 1_000_000 {
+            notes.awaited.append(.listed(ItemNumber(rawValue: 2), SingleCall {}))
+        }
+        #expect(notes.awaited.count < 1_000_000)
+        notes.placed = DesktopNotes.limit
+        #expect(!notes.makeRoom() && notes.hasLostNotes)
+    }
 }

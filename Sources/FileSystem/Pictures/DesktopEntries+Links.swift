@@ -23,7 +23,7 @@ extension DesktopEntries {
         let waits = state.signal { state -> Bool in
             if state.ended || state.done { return false }
             let items = Self.set(links, of: folder, &state)
-            if items.isEmpty { return false }
+            if items.isEmpty || state.isCrowded { return false }
             state.awaited.append(.linked(items, answer))
             return true
         }
@@ -41,7 +41,7 @@ extension DesktopEntries {
         _ state: inout DesktopNotes
     ) -> Set<ItemNumber> {
         let (items, gone) = state.links.set(links, of: folder, losses: state.losses)
-        for path in gone where state.notes.count < noteLimit {
+        for path in gone where state.notes.count < DesktopNotes.limit {
             state.notes.append(.left(path, now: nil, isDirectory: false))
         }
         return items

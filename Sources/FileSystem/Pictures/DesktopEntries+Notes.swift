@@ -6,16 +6,6 @@ internal import Thumbnailing
 
 // What is told of changes and of listings.
 extension DesktopEntries {
-    /// Notes that wait; what comes to more is lost, and so are the entries' rights to be believed
-    /// only as far as their times tell.
-    static let noteLimit = 65_536
-
-    private func hasRoom(_ state: inout DesktopNotes) -> Bool {
-        if state.notes.count + state.awaited.count < Self.noteLimit { return true }
-        state.hasLostNotes = true
-        return false
-    }
-
     /// The document's version, name or time is another one.
     ///
     /// - Parameters:
@@ -23,7 +13,7 @@ extension DesktopEntries {
     func changed(_ item: ItemNumber, of document: DocumentID? = nil) {
         let isNew = state.withLock { state -> Bool in
             if let document, !state.mayHaveEntries(document) { return false }
-            guard hasRoom(&state), state.changed.insert(item).inserted else { return false }
+            guard state.makeRoom(), state.changed.insert(item).inserted else { return false }
             state.notes.append(.changed(item))
             return true
         }
@@ -33,7 +23,7 @@ extension DesktopEntries {
     /// A symlink is new, or has another path.
     func placed(_ symlink: ItemNumber) {
         state.signal { state in
-            guard hasRoom(&state) else { return }
+            guard state.makeRoom() else { return }
             state.awaited.append(.placed(symlink))
             state.placed += 1
         }
@@ -50,7 +40,7 @@ extension DesktopEntries {
         state.signal { state in
             // Its entries are still where a directory above it was, if nobody has looked since.
             for path in [path] + state.formerPaths.others(than: path, in: directory, index) {
-                guard hasRoom(&state) else { return }
+                guard state.makeRoom() else { return }
                 state.notes.append(.left(path, now: item, isDirectory: isDirectory))
                 if isDirectory, let item { state.formerPaths.add(path, of: item) }
             }
@@ -69,6 +59,7 @@ extension DesktopEntries {
         noteLosses()
         let waits = state.signal { state -> Bool in
             if state.ended || state.done || state.hasSeenTo(directory) { return false }
+            if state.isCrowded { return false }
             state.awaited.append(.listed(directory, answer))
             return true
         }

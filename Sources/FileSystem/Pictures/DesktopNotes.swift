@@ -120,6 +120,21 @@ struct DesktopNotes {
     /// Whether there is more that might be wrong.
     var isUnfinished: Bool { !notes.isEmpty || !strays.isEmpty || hasLostNotes }
 
+    /// Notes that wait; what comes to more is lost, and so are the entries' rights to be believed
+    /// only as far as their times tell.
+    static let limit = 65_536
+
+    /// Whether there is room for a note of a change. Listings take none: where the thread is stuck they are
+    /// answered, and asked for again and again.
+    mutating func makeRoom() -> Bool {
+        if notes.count + placed < Self.limit { return true }
+        hasLostNotes = true
+        return false
+    }
+
+    /// Whether so many wait that who lists a directory now does not.
+    var isCrowded: Bool { awaited.count >= 2 * Self.limit }
+
     /// Takes out what somebody waits for, in the order in which it is served.
     mutating func takeAwaited() -> DesktopNote? {
         if !lookups.isEmpty {
