@@ -136,10 +136,16 @@ extension DesktopEntries {
         return true
     }
 
-    /// Whether a document has entries by all paths of that name.
+    /// Whether a document has entries by all paths of that name. Larger ones are written after the first, and
+    /// not read: there was no room for them, or they are as current.
     private func isThere(_ document: Named) -> Bool {
-        texts(document.path).allSatisfy { path in
+        let pictures = shelf.head(document.subject.node, document.subject.type)?.places ?? [:]
+        let sizes = DesktopCache.Size.allCases.filter { size in
+            PictureSize(rawValue: size.pixels).map { pictures[$0] != nil } ?? false
+        }
+        return texts(document.path).allSatisfy { path in
             cache.isCurrent(.normal, of: facts(path, document.subject))
+                && sizes.allSatisfy { cache.has($0, path: path) }
         }
     }
 

@@ -221,6 +221,11 @@ public struct DesktopCache: Sendable {
         picture(size, of: subject) != nil
     }
 
+    /// Whether a file has an entry of that size, of whatever state.
+    package func has(_ size: Size, path: String) -> Bool {
+        (try? name(ofPath: path)).map { access(self.path(size, $0), F_OK) == 0 } ?? false
+    }
+
     /// The entry for this state of a file, a PNG file; nil if there is none.
     public func picture(_ size: Size, of subject: Subject) -> [UInt8]? {
         guard let name = try? name(ofPath: subject.path), let bytes = read(size, name) else {

@@ -309,6 +309,31 @@ struct DesktopThumbnailTests {
         }
     }
 
+    @Test func `a listing brings back entries of one size that there was no room for`() throws {
+        try #require(isInstalled("gio"))
+        try withPictures { desk in
+            desk.agent.store("a.slide", PictureDesk.slide(1))
+            desk.settle("a.slide")
+            #expect(try settled(desk, "a.slide", has: true) != nil)
+            let folder = "\(desk.container.base)/home/cache/thumbnails/large"
+            func count() throws -> Int {
+                try run(["ls", folder]).text.split(separator: "\n").count
+            }
+            func wait() throws {
+                for _ in 0..<1200 where try count() == 0 { usleep(50_000) }
+            }
+            try wait()
+            desk.agent.end()
+            try desk.container.unmount()
+            _ = try run(["sh", "-c", "rm \(folder)/*"])
+            #expect(try count() == 0)
+            try desk.mount()
+            _ = try run(["ls", desk.container.mountPoint])
+            try wait()
+            #expect(try count() == 1)
+        }
+    }
+
     @Test func `the first listing finds the entries written`() throws {
         try withPictures(patience: 45_000) { desk in
             desk.agent.makeDirectory("folder")
