@@ -12,15 +12,18 @@ struct ReservedArray<Record: BitwiseCopyable>: ~Copyable {
     let capacity: Int
     private let bytes: Int
 
-    /// Reserves room for `capacity` records, or for as many as the system allows.
+    /// Reserves room for `capacity` records, or for as many as the system allows with as much left to all
+    /// else: hash tables, stacks and the database are to have room until the index has none.
     init(capacity wanted: Int) throws(Failure) {
         var capacity = wanted
         while true {
-            let bytes = capacity * MemoryLayout<Record>.stride
+            // Whole pages.
+            let bytes = (capacity * MemoryLayout<Record>.stride + 4_095) & ~4_095
             let memory = mmap(
-                nil, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE,
+                nil, 2 * bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE,
                 -1, 0)
             if let memory, memory != MAP_FAILED {
+                munmap(memory + bytes, bytes)
                 base = memory.bindMemory(to: Record.self, capacity: capacity)
                 self.capacity = capacity
                 self.bytes = bytes
