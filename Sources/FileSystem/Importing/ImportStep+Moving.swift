@@ -90,7 +90,7 @@ extension ImportStep {
             above = index.parent(of: above)
         }
         if volume.name(name, in: target) != 0, !setAside(occupant, target, volume) { return false }
-        rename(position, to: target, name, volume)
+        guard rename(position, to: target, name, volume) else { return false }
         state.counts.changed += 1
         return true
     }
@@ -104,8 +104,7 @@ extension ImportStep {
         let position = volume.index.find(occupant.item)
         let name = AsideName.of(occupant.item, occupant.name[...])
         guard position != 0, volume.name(name, in: directory) == 0 else { return false }
-        rename(position, to: directory, name, volume)
-        return true
+        return rename(position, to: directory, name, volume)
     }
 
     /// Gives an item that made way and stays a name again: the one that it had, or one like it. Says
@@ -118,19 +117,22 @@ extension ImportStep {
         for number in 0..<1_000 {
             let name = AsideName.kept(row.name[...], number)
             if volume.name(name, in: directory) == 0 {
-                rename(position, to: directory, name, volume)
-                return number > 0
+                return rename(position, to: directory, name, volume) && number > 0
             }
         }
         return false
     }
 
-    /// Gives an item that has one name another one, which is free.
+    /// Gives an item that has one name another one, which is free; says whether there was room for it.
     private mutating func rename(
         _ position: MemoryIndex.Position, to target: MemoryIndex.Position, _ name: [UInt8],
         _ volume: VolumeState
-    ) {
+    ) -> Bool {
         let index = volume.index
+        guard index.canHold(name: name.count) else {
+            isFull = true
+            return false
+        }
         let found = index[item: position].pointee.firstName
         let source = index[name: found].pointee.parent
         let oldName = Array(index.nameBytes(found))
@@ -155,6 +157,7 @@ extension ImportStep {
         forget(source, oldName, volume)
         forget(target, name, volume)
         stale.nodes.insert(index[item: position].pointee.node)
+        return true
     }
 }
 

@@ -17,6 +17,8 @@ struct ImportStep {
     var stale = Volume.Stale()
     /// Contents that cannot be fetched any more.
     var forgotten: [ContentHash] = []
+    /// Whether an entry was not taken over because the index has no room for it.
+    var isFull = false
     /// Those that are on their way, or have come and are not taken among the blobs yet.
     var coming: Set<ContentHash> = []
     /// Whether the source has shown all: the entries are those that were put off.
@@ -193,6 +195,10 @@ struct ImportStep {
                 return
             }
         }
+        var target: [UInt8]?
+        if case .symlink(let bytes) = entry.kind { target = bytes }
+        isFull = !volume.index.hasRoom(name: name.count, target: target?.count)
+        if isFull { return }
         var isRefused =
             VirtualTree.isTop(name, in: volume.number(directory).rawValue)
             || entry.isFolder && volume.index[item: directory].pointee.links >= Limits.links

@@ -177,14 +177,11 @@ extension Volume {
         if !pass.isFirst { try prepare(&step, entries[...]) }
         try log.admit()
         var next = 0
-        var isFull = false
-        while next < entries.count, !isFull {
+        while next < entries.count, !step.isFull {
             step.coming = pass.coming
             let question = self.state.withLock { volume -> ImportStep.Question? in
                 do throws(ImportStep.Question) {
-                    while next < entries.count {
-                        isFull = !volume.index.hasRoom(name: Limits.name, target: Limits.target)
-                        if isFull { return nil }
+                    while next < entries.count, !step.isFull {
                         try step.take(entries[next], volume)
                         next += 1
                     }
@@ -197,7 +194,7 @@ extension Volume {
         }
         try log.flush(upTo: log.head)
         for name in step.forgotten { content.forgetIncoming(name) }
-        if isFull { throw Errno(ENOSPC) }
+        if step.isFull { throw Errno(ENOSPC) }
     }
 
     /// Asks the catalog what the step wants to know of entries, and what it asked.
