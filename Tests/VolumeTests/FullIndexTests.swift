@@ -41,6 +41,31 @@ import Testing
         }
     }
 
+    @Test
+    func `where items have no room, those that there are get names, and it can be opened again`()
+        throws
+    {
+        try InsideContainer.withFolder { path in
+            let container = try InsideContainer(path, capacity: 512, items: 64)
+            try container.save("document", Array("text".utf8))
+            let node = try #require(try container.find("document"))
+            var made = 0
+            while made < 100, code({ () throws(Errno) in try container.makeFolder("\(made)") }) == 0
+            {
+                made += 1
+            }
+            #expect((32..<64).contains(made))
+            #expect(code { () throws(Errno) in try container.save("new", []) } == ENOSPC)
+            try container.rename("0", to: "other name")
+            try container.link(node, as: "second name")
+            container.close()
+            let again = try InsideContainer(path, capacity: 512, items: 64)
+            #expect(try again.read("second name") == Array("text".utf8))
+            #expect(try again.find("other name") != nil)
+            again.close()
+        }
+    }
+
     @Test func `a container that has no room is not opened, and the error says why`() throws {
         try InsideContainer.withFolder { path in
             let container = try InsideContainer(path)

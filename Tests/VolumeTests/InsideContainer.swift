@@ -29,16 +29,18 @@ final class InsideContainer {
     ///
     /// - Parameters:
     ///   - hasPictures: whether there are pictures, of which none is drawn.
-    ///   - capacity: items that there is to be address space for.
+    ///   - capacity: names that there is to be address space for.
+    ///   - items: the same of items, where they are not to be as many.
     init(
-        _ path: String, hasPictures: Bool = false, capacity: Int = MemoryIndex.usualCapacity
+        _ path: String, hasPictures: Bool = false, capacity: Int = MemoryIndex.usualCapacity,
+        items: Int? = nil
     ) throws {
         self.path = path
         if access(path + "/catalog.sqlite", F_OK) != 0 {
             try Container.create("test", at: path)
         }
         container = try Container(
-            "test", at: path, holder: "in use by a test", capacity: capacity)
+            "test", at: path, holder: "in use by a test", capacity: capacity, items: items)
         volume = Volume(container: container)
         if hasPictures {
             volume.showPictures(PictureOptions(program: "/nonexistent", desktop: []))

@@ -17,8 +17,8 @@ struct ByteHeap: ~Copyable {
     private static func count(_ length: Int) -> Int { length / 8 + 1 }
 
     /// Whether a name and a target of so many bytes have room, and `spare` further bytes.
-    func hasRoom(name: Int, target: Int?, spare: Int) -> Bool {
-        let name = Self.count(name)
+    func hasRoom(name: Int?, target: Int?, spare: Int = 0) -> Bool {
+        let name = name.map(Self.count) ?? 0
         var wanted = Self.count(spare) + (free[name] == 0 ? name : 0)
         // One that is too long is damage, and is not kept.
         if let target = target.map({ min(Self.count($0), Self.longest) }),

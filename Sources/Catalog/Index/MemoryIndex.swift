@@ -30,8 +30,11 @@ package final class MemoryIndex {
     /// Names for which room is kept, for what is renamed because others come.
     private static let spareNames = 64
 
-    package init(capacity: Int = usualCapacity) throws(Failure) {
-        items = try ReservedArray(capacity: capacity)
+    /// - Parameters:
+    ///   - capacity: names that there is to be address space for.
+    ///   - items: the same of items, where they are not to be as many.
+    package init(capacity: Int = usualCapacity, items: Int? = nil) throws(Failure) {
+        self.items = try ReservedArray(capacity: items ?? capacity)
         names = try ReservedArray(capacity: capacity)
         bytes = try ByteHeap(capacity: 32 * capacity)
     }
@@ -39,12 +42,27 @@ package final class MemoryIndex {
     /// Whether an item can be added that has a name, and as a symlink a target, of so many bytes. Where the
     /// address space is limited, or the system overcommits no memory, there may be no room for many.
     package func hasRoom(name: Int, target: Int? = nil) -> Bool {
-        hasRoom(name: name, target: target, spare: Self.spareNames)
+        hasItem && hasRoom(furtherName: name, target: target)
     }
 
-    /// The same of an item that is in the catalog already, or of a name that takes the place of another.
-    package func canHold(name: Int = 0, target: Int? = nil) -> Bool {
-        hasRoom(name: name, target: target, spare: 0)
+    /// Whether an item that is there can get one more name.
+    package func hasRoom(furtherName name: Int) -> Bool {
+        hasRoom(furtherName: name, target: nil)
+    }
+
+    private func hasRoom(furtherName name: Int, target: Int?) -> Bool {
+        hasName(spare: Self.spareNames)
+            && bytes.hasRoom(name: name, target: target, spare: Self.spareNames * Self.longestName)
+    }
+
+    /// Whether there is room for an item that is in the catalog already.
+    package func canHold(target: Int?) -> Bool {
+        hasItem && bytes.hasRoom(name: nil, target: target)
+    }
+
+    /// Whether there is room for a name that is in the catalog already, or that takes the place of another.
+    package func canHold(name: Int) -> Bool {
+        hasName(spare: 0) && bytes.hasRoom(name: name, target: nil)
     }
 
     /// Why a catalog cannot be loaded.
@@ -55,10 +73,10 @@ package final class MemoryIndex {
                 + "(`ulimit -v` limits it, and so does vm.overcommit_memory=2)")
     }
 
-    private func hasRoom(name: Int, target: Int?, spare: Int) -> Bool {
-        (freeItem != 0 || Int(itemsUsed) < items.capacity)
-            && (freeName != 0 || Int(namesUsed) + spare < names.capacity)
-            && bytes.hasRoom(name: name, target: target, spare: spare * Self.longestName)
+    private var hasItem: Bool { freeItem != 0 || Int(itemsUsed) < items.capacity }
+
+    private func hasName(spare: Int) -> Bool {
+        freeName != 0 || Int(namesUsed) + spare < names.capacity
     }
 
     /// Items in the index.

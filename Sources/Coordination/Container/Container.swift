@@ -120,10 +120,11 @@ package final class Container: @unchecked Sendable {
     ///
     /// - Parameters:
     ///   - holder: what a second opener is told.
-    ///   - capacity: items that there is to be address space for.
+    ///   - capacity: names that there is to be address space for.
+    ///   - items: the same of items, where they are not to be as many.
     package init(
         _ name: String, at path: String, holder: String,
-        capacity: Int = MemoryIndex.usualCapacity
+        capacity: Int = MemoryIndex.usualCapacity, items: Int? = nil
     ) throws(Failure) {
         let folder = ContainerFolder(path: path)
         guard access(folder.catalog, F_OK) == 0 else {
@@ -136,7 +137,7 @@ package final class Container: @unchecked Sendable {
         }
         lock = try ContainerLock(folder, name: name, holder: holder)
         let opened: Opened
-        do throws(Failure) { opened = try Self.open(folder, capacity) } catch {
+        do throws(Failure) { opened = try Self.open(folder, capacity, items) } catch {
             guard error.kind == .badData else { throw error }
             throw error.advising("`shapeedit container check \(name)` tells what can be repaired")
         }
@@ -179,7 +180,7 @@ package final class Container: @unchecked Sendable {
 
     /// Opens everything in the folder, which is locked, and recovers what a crash left.
     private static func open(
-        _ folder: ContainerFolder, _ capacity: Int
+        _ folder: ContainerFolder, _ capacity: Int, _ items: Int?
     ) throws(Failure) -> Opened {
         let content = LocalContent(folder: folder)
         try content.makeRoomToOpen()
@@ -187,7 +188,7 @@ package final class Container: @unchecked Sendable {
         let journal = try openJournal(folder, of: database)
         try database.holdRoom()
         let replayed = try replay(journal, of: folder, into: database)
-        let index = try MemoryIndex(capacity: capacity)
+        let index = try MemoryIndex(capacity: capacity, items: items)
         let orphans = try load(index, from: database)
         let recovery = try Recovery(
             index: index, database: database, content: content, orphans: orphans)

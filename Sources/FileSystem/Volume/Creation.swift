@@ -97,7 +97,7 @@ extension VolumeState {
         _ directory: MemoryIndex.Position, _ name: UnsafeRawBufferPointer,
         _ blueprint: Volume.Blueprint, _ caller: Caller, process: Int32? = nil
     ) throws(Errno) -> (MemoryIndex.Position, ChangeSequence) {
-        try checkRoom(for: name, blueprint.target, in: directory)
+        try checkRoom(for: name, of: .new(target: blueprint.target), in: directory)
         if index.lookup(directory, name) != 0 { throw Errno(EEXIST) }
         let parent = index[item: directory]
         let isDirectory = blueprint.mode & S_IFMT == S_IFDIR
@@ -273,19 +273,30 @@ extension VolumeState {
         return maker.process == process && time.secondsSince(maker.at) < IdentityTunnel.lifetime
     }
 
+    /// What a name is given to.
+    enum Named {
+        /// An item that is still to be made, with the target that it has as a symlink.
+        case new(target: [UInt8]?)
+        /// One that keeps all others that it has.
+        case linked
+        /// One that has it instead of another.
+        case renamed
+    }
+
     /// Whether a name can be put into the directory at all.
     func checkRoom(
-        for name: UnsafeRawBufferPointer, _ target: [UInt8]? = nil,
-        in directory: MemoryIndex.Position, isFurther: Bool = true
+        for name: UnsafeRawBufferPointer, of named: Named, in directory: MemoryIndex.Position
     ) throws(Errno) {
         if name.count > Limits.name { throw Errno(ENAMETOOLONG) }
         if name.isEmpty { throw Errno(ENOENT) }
         // A directory that was removed while somebody stands in it takes nothing in.
         if index[item: directory].pointee.links == 0 { throw Errno(ENOENT) }
         let hasRoom =
-            isFurther
-            ? index.hasRoom(name: name.count, target: target?.count)
-            : index.canHold(name: name.count)
+            switch named {
+            case .new(let target): index.hasRoom(name: name.count, target: target?.count)
+            case .linked: index.hasRoom(furtherName: name.count)
+            case .renamed: index.canHold(name: name.count)
+            }
         if !hasRoom { throw Errno(ENOSPC) }
     }
 }

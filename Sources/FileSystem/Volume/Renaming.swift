@@ -74,7 +74,7 @@ extension VolumeState {
         _ newName: UnsafeRawBufferPointer, covering covered: MemoryIndex.Position,
         _ caller: Caller
     ) throws(Errno) -> ((nodes: [NodeNumber], dying: Bool), ChangeSequence) {
-        try checkRoom(for: newName, in: target, isFurther: false)
+        try checkRoom(for: newName, of: .renamed, in: target)
         let position = index[name: name].pointee.item
         let source = index[name: name].pointee.parent
         let record = index[item: position]
@@ -281,7 +281,7 @@ extension Volume {
         let others = try change { (state) throws(Errno) in
             let position = try state.position(node)
             let directory = try state.directory(parent)
-            try state.checkRoom(for: name, in: directory)
+            try state.checkRoom(for: name, of: .linked, in: directory)
             let record = state.index[item: position]
             if record.pointee.isDirectory { throw Errno(EPERM) }
             if record.pointee.links >= Limits.links { throw Errno(EMLINK) }
