@@ -90,7 +90,9 @@ import Testing
         for responses in [[], [Self.response("../y/"), Self.response("../y/a")]] {
             #expect(throws: StoreError.self) { _ = try walk(listing: responses) }
         }
-        let (found, passedOver) = try walk(listing: [Self.response("")])
+        let empty = Self.response("").replacing(
+            "<D:resourcetype/>", with: "<D:resourcetype><D:collection/></D:resourcetype>")
+        let (found, passedOver) = try walk(listing: [empty])
         #expect(found.isEmpty && passedOver.count == 0)
     }
 
