@@ -267,7 +267,7 @@ let package = Package(
             name: "VolumeTests",
             dependencies: [
                 "FileSystem", "Coordination", "Catalog", "Content", "Pictures", "Model", "PathText",
-                "SystemCalls", "Probing",
+                "Stores", "SystemCalls", "Probing", .product(name: "Logging", package: "swift-log"),
             ],
             path: "Tests/VolumeTests", swiftSettings: strict),
         .testTarget(

@@ -1,5 +1,7 @@
 import Glibc
+import Logging
 import Model
+import Stores
 import SystemCalls
 import Testing
 
@@ -63,6 +65,41 @@ import Testing
             #expect(try again.read("second name") == Array("text".utf8))
             #expect(try again.find("other name") != nil)
             again.close()
+        }
+    }
+
+    @Test func `a refresh changes and moves what is there where nothing new has room`() throws {
+        try InsideContainer.withFolder { path in
+            let container = try InsideContainer(path, capacity: 512, items: 64)
+            container.volume.connectSources(StoreSettings(), logger: Logger(label: "test"))
+            let folder = try container.makeFolder("in")
+            func tell(_ fields: [String]) -> Int32 {
+                var stale = Volume.Stale()
+                let message = fields.flatMap { field -> [UInt8] in Array(field.utf8) + [0] }
+                return code { () throws(Errno) in
+                    try container.volume.takeImport(folder, message, container.caller, &stale)
+                }
+            }
+            func file(_ name: String, _ identity: String, _ size: Int) -> [String] {
+                ["f", name, identity, "tag \(size)", "\(size)", "", "0", "420", ""]
+            }
+            func show(_ token: String, _ files: [String]...) -> Int32 {
+                files.map { tell(["entries", token] + $0) }.first { $0 != 0 }
+                    ?? tell(["end", token])
+            }
+            #expect(tell(["begin", "1", "import", "folder:/nonexistent"]) == 0)
+            #expect(show("1", file("a", "first", 1), file("b", "second", 2)) == 0)
+            let before = try container.find("a", in: folder)
+            var made = 0
+            while code({ () throws(Errno) in try container.makeFolder("\(made)") }) == 0 {
+                made += 1
+            }
+            #expect(tell(["begin", "2", "refresh", "folder:/nonexistent"]) == 0)
+            #expect(show("2", file("c", "first", 1), file("b", "second", 5)) == 0)
+            #expect(try container.find("c", in: folder)?.item == before?.item)
+            #expect(try container.find("a", in: folder) == nil)
+            #expect(tell(["begin", "3", "refresh", "folder:/nonexistent"]) == 0)
+            #expect(show("3", file("d", "third", 1)) == ENOSPC)
         }
     }
 

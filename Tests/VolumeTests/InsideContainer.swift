@@ -14,7 +14,7 @@ final class InsideContainer {
     private let container: Container
     let volume: Volume
     private let tree: VirtualTree
-    private let caller = Caller(user: geteuid(), group: getegid(), thread: getpid())
+    let caller = Caller(user: geteuid(), group: getegid(), thread: getpid())
     private let root = NodeNumber(.root, 0)
 
     /// Runs `body` with the path of a container that is not there yet.
