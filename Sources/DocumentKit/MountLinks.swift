@@ -49,7 +49,7 @@ package struct MountLink: Hashable, Sendable {
     }
 
     /// Looks at a link; one that went since is none any more.
-    package init?(_ link: String, of point: String) {
+    init?(_ link: String, of point: String) {
         guard let target = try? SymbolicLink.target(of: link) else { return nil }
         path = point + "/" + String(path: target.dropFirst("../../".utf8.count))
         self.link = link

@@ -29,8 +29,8 @@ final class ControlConnection: Sendable {
         }
         do throws(Failure) { client = try VarlinkClient(path) } catch {
             // What keeps the owner from it is no matter of who it is.
-            let mount = KernelMount.all().last { $0.isMounted(at: mountPoint) }
-            throw error.kind == .noPermission && mount?.user != geteuid()
+            throw error.kind == .noPermission
+                && KernelMount.topmost(at: mountPoint)?.user != geteuid()
                 ? .notPermitted(
                     "\(mountPoint): only the owner of the mount may claim documents in it and follow "
                         + "what happens to them") : .unavailable(error.message)

@@ -94,9 +94,7 @@ package final class FuseSession: @unchecked Sendable {
     }
 
     /// What is mounted at the mount point, over all else there.
-    private func topmost() -> KernelMount? {
-        KernelMount.all().last { $0.isMounted(at: mountPoint) }
-    }
+    private func topmost() -> KernelMount? { KernelMount.topmost(at: mountPoint) }
 
     /// Serves requests until the mount is gone or a signal says stop.
     package func run(threads: UInt32) {

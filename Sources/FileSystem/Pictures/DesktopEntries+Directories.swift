@@ -128,7 +128,7 @@ extension DesktopEntries {
             return false
         }
         let isWhole = head.missing.isEmpty || !subject.isPromise
-        if !hasOthers, isThere(document), isWhole {
+        if !hasOthers, isThere(document, head), isWhole {
             remember(subject.document, subject.node)
         } else {
             write(subject.item)
@@ -138,10 +138,11 @@ extension DesktopEntries {
 
     /// Whether a document has entries by all paths of that name. Larger ones are written after the first, and
     /// not read: there was no room for them, or they are as current.
-    private func isThere(_ document: Named) -> Bool {
-        let pictures = shelf.head(document.subject.node, document.subject.type)?.places ?? [:]
+    ///
+    /// - Parameter head: what pictures there are of it.
+    private func isThere(_ document: Named, _ head: PictureFile?) -> Bool {
         let sizes = DesktopCache.Size.allCases.filter { size in
-            PictureSize(rawValue: size.pixels).map { pictures[$0] != nil } ?? false
+            PictureSize(rawValue: size.pixels).map { head?.places[$0] != nil } ?? false
         }
         return texts(document.path).allSatisfy { path in
             cache.isCurrent(.normal, of: facts(path, document.subject))
@@ -166,12 +167,13 @@ extension DesktopEntries {
 
     /// A document has another path because a directory above it has.
     private func move(_ document: Named, from former: [UInt8]) {
-        if isDrawn(document.subject) || occupant(of: former) != nil {
+        let head = shelf.head(document.subject.node, document.subject.type)
+        if Self.isDrawn(head) || occupant(of: former) != nil {
             // Not taken along, but as they have to be now: some of them may be there already, and what is
             // at the former path may be of another document, after an exchange.
             clear(former)
             // Where the directory was renamed again before this was looked at, they are there.
-            if !document.isReadable || !isThere(document) { write(document) }
+            if !document.isReadable || !isThere(document, head) { write(document) }
             return
         }
         // Entries that others have made. If there are none, they may be there already: the

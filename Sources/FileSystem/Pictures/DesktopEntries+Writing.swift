@@ -167,9 +167,10 @@ extension DesktopEntries {
     }
 
     func isDrawn(_ subject: PictureSubject) -> Bool {
-        guard let head = shelf.head(subject.node, subject.type) else { return false }
-        return head.failure == nil
+        Self.isDrawn(shelf.head(subject.node, subject.type))
     }
+
+    static func isDrawn(_ head: PictureFile?) -> Bool { head.map { $0.failure == nil } ?? false }
 
     /// A path is not what it was: the entries go, or are those of what has it now.
     ///

@@ -38,6 +38,11 @@ public struct KernelMount: Sendable {
         return list
     }
 
+    /// What is mounted at that very path, over all else there.
+    public static func topmost(at path: String) -> KernelMount? {
+        all().last { $0.isMounted(at: path) }
+    }
+
     /// Of options such as `rw,user_id=1000,group_id=1000`.
     private static func user(_ options: Substring) -> UInt32? {
         options.split(separator: ",").first { $0.hasPrefix("user_id=") }

@@ -40,7 +40,7 @@ enum Remount {
         // Who serves a mount says which set-user-id programs of whom, and which devices, are in it; mount(8)
         // asks for them wherever fstab does not forbid them.
         let place = MountTable.resolved(directory) ?? directory
-        let mount = KernelMount.all().last { $0.isMounted(at: place) }
+        let mount = KernelMount.topmost(at: place)
         if mount?.user != 0 { changes += ["nosuid", "nodev"] }
         var words = ["mount", "-i", "-o", changes.joined(separator: ",")]
         // From mount(8) we have all that the mount is to have, beside what is FUSE's own: what was taken

@@ -32,7 +32,7 @@ enum UnmountHelper {
         if status == 0 { return }
         if answer.hasSuffix(Errno(EBUSY).description) { throw MountPoint.busy(point) }
         // To the helper there is no such mount then.
-        let mount = KernelMount.all().last { $0.isMounted(at: point) }
+        let mount = KernelMount.topmost(at: point)
         if let user = mount?.user, user != getuid() {
             throw Failure(
                 .noPermission,

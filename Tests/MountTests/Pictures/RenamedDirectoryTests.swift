@@ -1,0 +1,190 @@
+import Glibc
+import Probing
+import TestSupport
+import Testing
+
+/// Entries of the desktop's cache below directories that are renamed.
+@Suite(.oneAtATime, .enabled(if: !DataPath.isPlain, "needs a mount"))
+struct RenamedDirectoryTests {
+    /// Stores slides in a new folder and waits for their entries.
+    private func fill(
+        _ desk: PictureDesk, _ folder: String, count: Int = 24, from first: Int = 0
+    ) throws {
+        let known = try desk.entries().count
+        desk.agent.makeDirectory(ByteString(folder))
+        for number in 0..<count {
+            desk.agent.store(
+                ByteString("\(folder)/\(number).slide"), PictureDesk.slide(first + number))
+        }
+        #expect(try waitUntil { try desk.entries().count == known + 4 * count })
+    }
+
+    @Test func `a directory that is renamed again at once keeps its entries`() throws {
+        try #require(isInstalled("gio"))
+        try withPictures { (desk) throws in
+            try fill(desk, "one")
+            desk.agent.rename("one", "two")
+            desk.agent.rename("two", "three")
+            for name in ["three/0.slide", "three/23.slide"] {
+                #expect(try waitUntil { try desk.isRight(name) })
+            }
+            #expect(try waitUntil { try desk.entries().count == 4 * 24 })
+            desk.agent.rename("three", "four")
+            desk.agent.rename("four", "three")
+            desk.agent.rename("three/7.slide", "three/seven.slide")
+            for name in ["three/0.slide", "three/seven.slide", "three/23.slide"] {
+                #expect(try waitUntil { try desk.isRight(name) })
+            }
+            #expect(try waitUntil { try desk.entries().count == 4 * 24 })
+        }
+    }
+
+    @Test func `a directory that is renamed several times at once has its entries written once`()
+        throws
+    {
+        try #require(isInstalled("gio"))
+        try withPictures { (desk) throws in
+            let (hold, written) = ("\(desk.container.base)/hold", "\(desk.container.base)/written")
+            // Entries wait for the file that holds them, and are counted in another.
+            try desk.remount {
+                try desk.container.preload(
+                    """
+                    #define _GNU_SOURCE
+                    #include <dlfcn.h>
+                    #include <fcntl.h>
+                    #include <string.h>
+                    #include <unistd.h>
+                    int rename(const char *from, const char *to) {
+                        int (*next)(const char *, const char *) = dlsym(RTLD_NEXT, "rename");
+                        if (strcmp(to + strlen(to) - 4, ".png")) return next(from, to);
+                        while (!access("\(hold)", F_OK)) usleep(1000);
+                        int file = open("\(written)", O_WRONLY | O_CREAT | O_APPEND, 0600);
+                        write(file, "x", 1);
+                        close(file);
+                        return next(from, to);
+                    }
+                    """)
+            }
+            for folder in ["first", "one", "last"] { try fill(desk, folder, count: 2) }
+            let before = try PictureDesk.read(written).count
+            try PictureDesk.write([], to: hold)
+            let names = [("first", "1st"), ("one", "two"), ("two", "three"), ("three", "four")]
+            for (old, new) in names + [("last", "end")] {
+                desk.agent.rename(ByteString(old), ByteString(new))
+            }
+            unlink(hold)
+            for folder in ["1st", "four", "end"] {
+                for number in 0..<2 {
+                    #expect(try waitUntil { try desk.isRight("\(folder)/\(number).slide") })
+                }
+            }
+            #expect(try waitUntil { try desk.entries().count == 4 * 6 })
+            #expect(try PictureDesk.read(written).count == before + 4 * 6)
+        }
+    }
+
+    @Test func `documents whose directories change places have their own pictures`() throws {
+        try #require(isInstalled("gio"))
+        try withPictures { (desk) throws in
+            let agent = desk.agent
+            let names = (0..<4).map { "\($0).slide" }
+            for (number, folder) in ["one", "two"].enumerated() {
+                try fill(desk, folder, count: 4, from: 100 * number)
+                // Only the picture tells them apart.
+                for name in names {
+                    agent.setTimes(
+                        ByteString("\(folder)/\(name)"), accessed: .now,
+                        modified: .at(seconds: 1_000_000, nanoseconds: 5))
+                }
+                // Their entries are written anew; what comes next is counted.
+                for name in names {
+                    #expect(try waitUntil { try desk.isRight("\(folder)/\(name)") })
+                }
+                #expect(try waitUntil { try desk.entries().count == 16 * (number + 1) })
+            }
+            let documents = ["one", "two"].flatMap { folder in names.map { "\(folder)/\($0)" } }
+            for name in documents { #expect(try waitUntil { try desk.isRight(name) }) }
+            let exchange = 2
+            agent.rename("one", "two", flags: exchange)
+            for name in documents { #expect(try waitUntil { try desk.isRight(name) }) }
+            agent.rename("one", "away")
+            agent.rename("two", "one")
+            agent.rename("away", "two")
+            for name in documents { #expect(try waitUntil { try desk.isRight(name) }) }
+            agent.rename("one/0.slide", "two/0.slide", flags: exchange)
+            for name in documents { #expect(try waitUntil { try desk.isRight(name) }) }
+            #expect(try waitUntil { try desk.entries().count == 4 * documents.count })
+        }
+    }
+
+    @Test func `nothing stays of what was removed from a directory that was just renamed`() throws {
+        try withPictures { (desk) throws in
+            let agent = desk.agent
+            try fill(desk, "busy")
+            try fill(desk, "one")
+            // Whoever looks at this has not come to what follows.
+            agent.rename("busy", "busier")
+            agent.rename("one", "two")
+            agent.makeDirectory("other")
+            for number in 0..<24 {
+                let name = ByteString("two/\(number).slide")
+                if number % 2 == 0 {
+                    agent.unlink(name)
+                } else {
+                    agent.rename(name, ByteString("other/\(number).slide"))
+                }
+            }
+            #expect(try waitUntil { try desk.entries().count == 4 * (24 + 12) })
+            agent.rename("busier", "busy")
+            agent.rename("other", "another")
+            for number in 0..<12 { agent.unlink(ByteString("another/\(2 * number + 1).slide")) }
+            #expect(try waitUntil { try desk.entries().count == 4 * 24 })
+        }
+    }
+
+    @Test func `entries that others have made follow a directory that is renamed again at once`()
+        throws
+    {
+        try withPictures { (desk) throws in
+            let agent = desk.agent
+            agent.makeDirectory("one")
+            agent.store("one/x.data", "data")
+            agent.store("a.slide", PictureDesk.slide(1))
+            #expect(try waitUntil { try desk.entries().count == 4 })
+            func place(_ name: String) throws -> String {
+                let address = "file://\(desk.container.mountPoint)/\(name)"
+                let sum = try run(["sh", "-c", "printf %s \"$1\" | md5sum", "sh", address]).text
+                return "\(desk.container.base)/home/cache/thumbnails/normal/\(sum.prefix(32)).png"
+            }
+            try PictureDesk.write(desk.picture("a.slide", 128).bytes, to: place("one/x.data"))
+            agent.rename("one", "two")
+            agent.rename("two", "three")
+            #expect(try waitUntil { try access(place("three/x.data"), F_OK) == 0 })
+            #expect(try waitUntil { try desk.entries().count == 5 })
+        }
+    }
+
+    @Test func `nothing stays of what was removed right before the end`() throws {
+        try #require(isInstalled("gio"))
+        try withPictures { (desk) throws in
+            try desk.remount { try desk.container.preload(Container.slowRename) }
+            let agent = desk.agent
+            // Much less than is looked at in the two seconds that there are at the end.
+            try fill(desk, "busy", count: 1)
+            for folder in ["one", "two"] { try fill(desk, folder, count: 4) }
+            // Each of its entries takes a while: whoever looks at this has not come to what follows.
+            agent.rename("busy", "busier")
+            agent.rename("two", "three")
+            for number in 0..<4 {
+                agent.unlink(ByteString("one/\(number).slide"))
+                agent.unlink(ByteString("three/\(number).slide"))
+            }
+            agent.rename("busier", "busy")
+            try desk.remount { () throws in
+                #expect(try waitUntil { try desk.entries().count == 4 })
+            }
+            _ = try run(["ls", "\(desk.container.mountPoint)/busy"])
+            #expect(try waitUntil { try desk.isRight("busy/0.slide") })
+        }
+    }
+}
