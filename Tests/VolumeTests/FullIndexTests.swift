@@ -71,6 +71,7 @@ import Testing
     @Test func `a refresh changes and moves what is there where nothing new has room`() throws {
         try InsideContainer.withFolder { path in
             let container = try InsideContainer(path, capacity: 512, items: 64)
+            defer { container.close() }
             container.volume.connectSources(StoreSettings(), logger: Logger(label: "test"))
             let folder = try container.makeFolder("in")
             func tell(_ fields: [String]) -> Int32 {

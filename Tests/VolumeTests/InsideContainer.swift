@@ -16,6 +16,7 @@ final class InsideContainer {
     private let tree: VirtualTree
     let caller = Caller(user: geteuid(), group: getegid(), thread: getpid())
     private let root = NodeNumber(.root, 0)
+    private var isClosed = false
 
     /// Runs `body` with the path of a container that is not there yet.
     static func withFolder(_ body: (String) throws -> Void) throws {
@@ -50,7 +51,12 @@ final class InsideContainer {
         volume.start()
     }
 
+    /// The volume's threads do not keep it: one that goes on without it ends the process.
+    deinit { close() }
+
     func close() {
+        if isClosed { return }
+        isClosed = true
         volume.stop()
         container.close()
     }
