@@ -1,6 +1,6 @@
 internal import Glibc
 
-/// One end of a pair of pipes that carries messages; each message has its length before it.
+/// One end of a pair of sockets that carries messages; each message has its length before it.
 /// Not for several threads at once.
 package struct Channel: Sendable {
     /// The other end is gone, or did not answer in time.
@@ -28,7 +28,10 @@ package struct Channel: Sendable {
         frame.put(message)
         var rest = frame.bytes[...]
         while !rest.isEmpty {
-            let count = rest.withUnsafeBytes { write(output, $0.baseAddress, $0.count) }
+            // Not by a signal is this process told that the other is gone.
+            let count = rest.withUnsafeBytes {
+                Glibc.send(output, $0.baseAddress, $0.count, Int32(MSG_NOSIGNAL))
+            }
             if count < 0 && errno == EINTR { continue }
             guard count > 0 else { throw Broken.closed }
             rest = rest.dropFirst(count)

@@ -32,14 +32,11 @@ package final class Agent {
         let words =
             [try BuiltPrograms.probe(), "agent", directory, "\(self.user)", "\(group)"]
             + groups.map { "\($0)" }
-        let requests = try Pipe()
-        let replies = try Pipe()
+        let ends = try SocketPair()
+        defer { ends.closeTheirs() }
         program = try RunningProgram(
-            words.map { Array($0.utf8) }, input: requests.reading,
-            output: replies.writing)
-        requests.closeReading()
-        replies.closeWriting()
-        channel = Channel(input: replies.reading, output: requests.writing)
+            words.map { Array($0.utf8) }, input: ends.theirs, output: ends.theirs)
+        channel = Channel(input: ends.ours, output: ends.ours)
     }
 
     deinit {
@@ -53,11 +50,11 @@ package final class Agent {
     package func end() {
         guard channelIsOpen else { return }
         channelIsOpen = false
-        Glibc.close(channel.output)
+        shutdown(channel.output, Int32(SHUT_WR))
         if program.wait(seconds: 10).status == 999 {
             Issue.record("process \(process) did not end and had to be killed")
         }
-        Glibc.close(channel.input)
+        Glibc.close(channel.output)
     }
 
     private var channelIsOpen = true

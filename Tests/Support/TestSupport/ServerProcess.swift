@@ -22,18 +22,14 @@ package final class ServerProcess: @unchecked Sendable {
         // This file is Tests/Support/TestSupport/ServerProcess.swift.
         let root = #filePath.split(separator: "/", omittingEmptySubsequences: false).dropLast(4)
             .joined(separator: "/")
-        var ends: [Int32] = [-1, -1]
-        let kind = Int32(SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue)
-        guard socketpair(AF_UNIX, kind, 0, &ends) == 0 else {
-            throw Missing(description: errorName(errno))
-        }
-        connection = ends[0]
+        let ends = try SocketPair()
+        connection = ends.ours
         let parent = getenv("TMPDIR").map { String(cString: $0) } ?? "/tmp"
         folder = "\(parent)/shapeedit-\(script)-\(name)-\(getpid())"
         program = try RunningProgram(
             (["\(root)/Scripts/servers/\(script)", folder] + arguments).map { Array($0.utf8) },
-            input: ends[1], output: ends[1])
-        close(ends[1])
+            input: ends.theirs, output: ends.theirs)
+        ends.closeTheirs()
         var line: [UInt8] = []
         var byte: UInt8 = 0
         while read(connection, &byte, 1) == 1, byte != 0x0a { line.append(byte) }
