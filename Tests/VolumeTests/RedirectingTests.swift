@@ -39,7 +39,7 @@ import Testing
             let words: [String] = ["/bin/sleep", "60"]
             var arguments = words.map { strdup($0) } + [nil]
             defer { for word in arguments { free(word) } }
-            #expect(posix_spawn(&other, words[0], nil, nil, &arguments, environ) == 0)
+            try #require(posix_spawn(&other, words[0], nil, nil, &arguments, environ) == 0)
             defer { waitpid(other, nil, 0) }
             let sent = try container.open("a", O_WRONLY, by: other)
             #expect(sent == ESTALE)

@@ -54,7 +54,8 @@ final class PseudoTerminal {
     }
 
     deinit {
-        if status == nil {
+        // 0, of one that did not start, would be this process and its group.
+        if status == nil, process > 0 {
             kill(process, SIGKILL)
             var status: Int32 = 0
             waitpid(process, &status, 0)
