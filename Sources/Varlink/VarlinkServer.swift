@@ -93,7 +93,10 @@ package final class VarlinkServer: @unchecked Sendable {
         }
     }
 
-    package func start() { Threads.start("control") { [self] in run() } }
+    package func start() {
+        // It has the service as long as it runs, also where it was waited for in vain (``stop()``).
+        Threads.start("control") { [self, service] in withExtendedLifetime(service) { run() } }
+    }
 
     /// Closes all connections and removes the socket. Returns when the thread has ended.
     package func stop() {

@@ -31,8 +31,54 @@ import Testing
         #expect(found == [0o700])
     }
 
+    @Test func `a call that outlasts the end of its server still has the service`() throws {
+        let base = try TemporaryDirectory.make()
+        defer { TemporaryDirectory.remove(base) }
+        let calls = Calls()
+        var service: SlowService? = SlowService(calls)
+        let server = try VarlinkServer(at: base + "/socket", try #require(service))
+        server.start()
+        let client = try VarlinkClient(base + "/socket")
+        try client.send(VarlinkCall("slow.Wait"))
+        calls.wait { $0.isUnderWay }
+        // It waits for its thread for some seconds, and no longer.
+        server.stop()
+        service = nil
+        calls.change { $0.goesOn = true }
+        calls.wait { $0.hasEnded }
+    }
+
     private static func mode(_ path: String) -> UInt32 {
         var status = stat()
         return lstat(path, &status) == 0 ? status.st_mode & 0o777 : 0
     }
+}
+
+/// What a slow service is at.
+private final class Calls: Sendable {
+    struct State {
+        var isUnderWay = false
+        var goesOn = false
+        var hasEnded = false
+    }
+    private let state = Monitor(State())
+
+    func change(_ body: (inout State) -> Void) { state.signal { body(&$0) } }
+    func wait(_ isSo: (State) -> Bool) { let _: Bool? = state.wait { isSo($0) ? true : nil } }
+}
+
+/// Answers when it is let to.
+private final class SlowService: VarlinkService {
+    private let calls: Calls
+
+    init(_ calls: Calls) { self.calls = calls }
+
+    let interfaces = ["slow": ""]
+    let product = (vendor: "", name: "", version: "", url: "")
+    func refusal(_ limit: Int) -> VarlinkReply { VarlinkReply(error: "slow.No") }
+    func handle(_ call: VarlinkCall, _ reply: VarlinkReplier) {
+        calls.change { $0.isUnderWay = true }
+        calls.wait { $0.goesOn }
+    }
+    func ended(_ client: VarlinkClientID) { calls.change { $0.hasEnded = true } }
 }
