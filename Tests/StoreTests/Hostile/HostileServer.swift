@@ -92,13 +92,13 @@ final class HostileConnection {
     /// Plays a SOCKS 5 proxy up to where the tunnel is open; the name it is to lead to.
     func openTunnel() -> String? {
         let greeting = take(2)
-        guard greeting.first == 5, take(Int(greeting[1])).count == Int(greeting[1]) else {
-            return nil
-        }
+        guard greeting.count == 2, greeting[0] == 5,
+            take(Int(greeting[1])).count == Int(greeting[1])
+        else { return nil }
         send([5, 0])
         // Connect, to a name.
         let request = take(5)
-        guard request.prefix(4) == [5, 1, 0, 3] else { return nil }
+        guard request.count == 5, request.prefix(4) == [5, 1, 0, 3] else { return nil }
         let name = take(Int(request[4]))
         _ = take(2)
         send([5, 0, 0, 1, 0, 0, 0, 0, 0, 0])
