@@ -257,7 +257,7 @@ final class InsideContainer {
     }
 
     /// Makes everything durable now that the keeper would make durable in a few seconds.
-    func settle() { _ = volume.keeper.makeRoom() }
+    func settle() { _ = volume.keeper.makeRoom(.all) }
 
     /// Lists a folder below `.shapeedit` from an offset on, as the kernel does; where that goes on.
     func list(_ folder: String..., from offset: UInt64, atMost count: Int) throws(Errno)

@@ -154,7 +154,7 @@ import Testing
                 usleep(200_000)
                 released.signal { $0 = true }
             }
-            volume.keeper.makeRoom(ofRemoved: true)
+            volume.keeper.makeRoom(.ofRemoved)
             #expect(volume.state.withLock { $0.index.find(gone.item) } == 0)
             let _: Bool? = released.wait { $0 ? nil : true }
         }

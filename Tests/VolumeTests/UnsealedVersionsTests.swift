@@ -14,11 +14,12 @@ import Testing
         func areDue(at time: Double, all: Bool = false) -> Bool {
             list.ripen(at: moment(time), all: all)
         }
-        func take() -> [UInt64] { list.take(atMost: 100).map(\.item.rawValue) }
+        func take() -> [UInt64] { list.take().map(\.item.rawValue) }
         func fail(_ item: UInt64, at time: Double) { list.fail(node(item), at: moment(time)) }
         func seal(_ count: Int, from begin: Double, to end: Double) {
             list.seal(count, from: moment(begin), to: moment(end))
         }
+        func measure(_ count: Int, seconds: Double) { list.measure(count, time: moment(seconds)) }
 
         private func node(_ item: UInt64) -> NodeNumber {
             NodeNumber(ItemNumber(rawValue: item), 1)
@@ -107,15 +108,33 @@ import Testing
 
     @Test func `the rest is as long as all pieces took`() {
         let versions = Versions()
-        for item: UInt64 in 0..<150 { versions.publish(item, at: 0) }
+        for item: UInt64 in 0..<82 { versions.publish(item, at: 0) }
         #expect(versions.areDue(at: 5))
-        #expect(versions.take().count == 100)
-        versions.seal(100, from: 5, to: 10)
+        #expect(versions.take().count == 32)
+        versions.seal(32, from: 5, to: 10)
+        versions.measure(32, seconds: 0.01)
         #expect(versions.take().count == 50)
         versions.seal(0, from: 10, to: 12)
         for second: UInt64 in 12...34 {
             versions.publish(second, at: Double(second))
             #expect(versions.areDue(at: Double(second)) == (second >= 33))
         }
+    }
+
+    @Test func `as many are sealed together as take half a second, of few at first`() {
+        let versions = Versions()
+        for item: UInt64 in 0..<5_000 { versions.publish(item, at: 0) }
+        #expect(versions.areDue(at: 5))
+        for expected in [32, 64, 128, 256, 512, 512] {
+            let taken = versions.take().count
+            #expect(taken == expected)
+            versions.measure(taken, seconds: 0.01)
+        }
+        versions.measure(512, seconds: 51.2)
+        #expect(versions.take().count == 5)
+        versions.measure(5, seconds: 5)
+        #expect(versions.take().count == 1)
+        versions.measure(1, seconds: 1)
+        #expect(versions.take().count == 1)
     }
 }

@@ -39,7 +39,22 @@ final class Keeper: Sendable {
         /// Rounds that were begun, and those that were made.
         var begun = 0
         var rounds = 0
-        var gained = false
+        /// The last round that threads wait for.
+        var awaited = 0
+        /// The last round that let anything go, and the last after whose beginning nothing was left of what
+        /// was removed.
+        var gained = 0
+        var purged = 0
+    }
+
+    /// What a thread that wants room waits for.
+    enum Room {
+        /// That what was removed is gone, and no earlier version.
+        case ofRemoved
+        /// That anything is gone.
+        case some
+        /// That all is gone that may go.
+        case all
     }
     private let state = Monitor(State())
     private let work = Lock<Weeding?>(nil)
@@ -74,24 +89,29 @@ final class Keeper: Sendable {
         }
     }
 
-    /// Lets go of everything that may be let go of; says whether that made room. Waits for it.
-    ///
-    /// - Parameter ofRemoved: only of files that were removed, and of no earlier version.
+    /// Lets go of what may be let go of; says whether that made room. Waits for it.
     @discardableResult
-    func makeRoom(ofRemoved: Bool = false) -> Bool {
+    func makeRoom(_ room: Room) -> Bool {
         let target = state.signal { state -> Int in
-            if ofRemoved { state.wantRemoved += 1 } else { state.wantRoom += 1 }
+            if room == .ofRemoved { state.wantRemoved += 1 } else { state.wantRoom += 1 }
             state.hurried = true
             // One that is under way does not know of this.
-            return state.begun + 1
+            state.awaited = state.begun + 1
+            return state.awaited
         }
-        let gained = state.wait(until: MonotonicClock.after(milliseconds: 10_000)) { state in
-            state.rounds >= target ? state.gained : nil
+        let _: Bool? = state.wait(until: MonotonicClock.after(milliseconds: 10_000)) { state in
+            let isMade =
+                switch room {
+                case .ofRemoved: state.purged >= target
+                case .some: state.gained >= target || state.rounds >= target
+                case .all: state.rounds >= target && state.purged >= target
+                }
+            return isMade ? true : nil
         }
-        state.withLock { state in
-            if ofRemoved { state.wantRemoved -= 1 } else { state.wantRoom -= 1 }
+        return state.withLock { state in
+            if room == .ofRemoved { state.wantRemoved -= 1 } else { state.wantRoom -= 1 }
+            return state.gained >= target
         }
-        return gained ?? false
     }
 
     /// Seals one version now, for fsync; says whether it was one that needed it.
@@ -134,14 +154,16 @@ final class Keeper: Sendable {
         let tight = plan.room || weeding.isTight
         if tight { weeding.volume.noteFullDisk() }
         weeding.keepReserve(tight: tight)
-        let isHashing = weeding.sealDue(hashing, all: tight || plan.ended, ending: plan.ended)
         // A file that was removed may be made again in a moment, and is its document then; only who waits
-        // for room is in a hurry.
-        let purged = weeding.purge(now: plan.room || plan.removed || plan.ended)
-        var gained = purged.gained
-        if gained { weeding.noteRemoval() }
+        // for room is in a hurry, and does not wait for what is to be sealed.
+        let isHurried = plan.room || plan.removed
+        var hasMore = isHurried && purge(weeding, now: true, ending: plan.ended)
+        let isHashing = weeding.sealDue(
+            hashing, all: tight || plan.ended, ending: plan.ended
+        ) { isAwaited }
+        if !isHurried { hasMore = purge(weeding, now: plan.ended, ending: plan.ended) }
         // Not for room either: a living document is no file between the two halves of a save.
-        gained = weeding.purgeAbandoned(now: plan.ended) || gained
+        var gained = weeding.purgeAbandoned(now: plan.ended)
         gained = weeding.thin(tight: tight, everything: plan.everything) || gained
         gained = weeding.endWaitsForPictures(all: plan.room) || gained
         if plan.room { gained = weeding.dropParts() || gained }
@@ -154,9 +176,23 @@ final class Keeper: Sendable {
         state.signal { state in
             state.rounds += 1
             // The rest of it comes with the next rounds.
-            if isHashing || purged.isMore, !state.ended { state.hurried = true }
-            state.gained = gained
+            if isHashing || hasMore, !state.ended { state.hurried = true }
+            if gained { state.gained = state.begun }
         }
         return plan.ended
+    }
+
+    /// Whether somebody waits for a round that was not begun yet.
+    private var isAwaited: Bool { state.withLock { $0.awaited > $0.begun } }
+
+    /// Removes items that have no name, and tells who waits for that; says whether there are more.
+    private func purge(_ weeding: Weeding, now: Bool, ending: Bool) -> Bool {
+        let (gained, isMore) = weeding.purge(now: now, ending: ending)
+        if gained { weeding.noteRemoval() }
+        state.signal { state in
+            if gained { state.gained = state.begun }
+            if !isMore { state.purged = state.begun }
+        }
+        return isMore
     }
 }

@@ -14,6 +14,10 @@ struct UnsealedVersions: Sendable {
     static let many = 16
     /// So much longer than it took to seal many is the rest after it, unless all is quiet.
     private static let rest: UInt64 = 3
+    /// At most so many are sealed together, and on a slow disk as many as take this long: who waits for room
+    /// waits for them.
+    private static let most = 512
+    private static let goal: UInt64 = 500_000_000
 
     /// In the order of their publish.
     private var waiting: [(node: NodeNumber, published: UInt64)] = []
@@ -26,6 +30,8 @@ struct UnsealedVersions: Sendable {
     private var rests: UInt64 = 0
     /// How many were sealed since there was nothing due, and how long that took.
     private var sealed: (count: Int, time: UInt64) = (0, 0)
+    /// So many are sealed together. How long they take is not known at first.
+    private var together = 32
 
     var count: Int { waiting.count + due.count + failed.count }
     var isEmpty: Bool { count == 0 }
@@ -60,11 +66,17 @@ struct UnsealedVersions: Sendable {
         return !due.isEmpty
     }
 
-    /// Takes out the first that are due.
-    mutating func take(atMost count: Int) -> [NodeNumber] {
-        let taken = Array(due.prefix(count))
+    /// Takes out the first that are due, as many as are to be sealed together.
+    mutating func take() -> [NodeNumber] {
+        let taken = Array(due.prefix(together))
         due.removeFirst(taken.count)
         return taken
+    }
+
+    /// Sealing so many together took this long, but for the sync of the disk that they have in common.
+    mutating func measure(_ count: Int, time: UInt64) {
+        let fitting = UInt64(count) * Self.goal / max(time, 1)
+        together = max(1, Int(min(fitting, UInt64(together * 2), UInt64(Self.most))))
     }
 
     /// Takes one out; says whether it was there.

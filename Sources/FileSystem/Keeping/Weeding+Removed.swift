@@ -9,12 +9,17 @@ internal import SystemCalls
 extension Weeding {
     /// How long one round goes on with them, in nanoseconds: the keeper has more to do.
     private static let patience: UInt64 = 1_000_000_000
+    /// How many are removed together at first, and how long as many may take that twice as many are next.
+    private static let first = 8
+    private static let quick: UInt64 = 100_000_000
 
     /// Removes items that have no name and that nobody knows any more.
     ///
-    /// - Parameter now: all of them, without waiting for a file of the same name to take over their identity.
+    /// - Parameters:
+    ///   - now: without waiting for a file of the same name to take over their identity.
+    ///   - ending: all of them, however long that takes.
     /// - Returns: whether any were removed, and whether there are more that could be.
-    func purge(now: Bool) -> (gained: Bool, isMore: Bool) {
+    func purge(now: Bool, ending: Bool) -> (gained: Bool, isMore: Bool) {
         let lifetime = UInt64(IdentityTunnel.lifetime * 1e9)
         let moment = MonotonicClock.now
         var ripe = volume.state.withLock { state in
@@ -23,9 +28,11 @@ extension Weeding {
             }
         }
         var gained = false
+        var together = Self.first
         while !ripe.isEmpty {
-            if !now, MonotonicClock.now > moment + Self.patience { return (gained, true) }
-            let part = ripe.suffix(Self.together)
+            let begin = MonotonicClock.now
+            if !ending, begin > moment + Self.patience { return (gained, true) }
+            let part = ripe.suffix(together)
             ripe.removeLast(part.count)
             var (removed, adoptions) = volume.state.withLock { state in
                 (part.compactMap { state.take($0) }, state.adoptions)
@@ -59,6 +66,9 @@ extension Weeding {
                 if !isApart { later.append(item.item) }
             }
             remove(contentsOf: gone)
+            if MonotonicClock.now < begin + Self.quick {
+                together = min(together * 2, Self.together)
+            }
             // While somebody makes versions join documents all the time there is no end to it.
             if later.count == removed.count, !later.isEmpty { return (gained, true) }
             // Among others the next time.

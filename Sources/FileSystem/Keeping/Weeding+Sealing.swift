@@ -23,8 +23,11 @@ extension Weeding {
     ///   - all: they are due, whenever they were published.
     ///   - ending: the mount is going away, and somebody waits for that: what is not sealed in time is
     ///     made durable where it is, and sealed in the next mount.
+    ///   - isAwaited: says whether somebody waits for the round to end.
     /// - Returns: whether there is more to do at once.
-    func sealDue(_ hashing: PartialHashing, all: Bool, ending: Bool) -> Bool {
+    func sealDue(
+        _ hashing: PartialHashing, all: Bool, ending: Bool, isAwaited: () -> Bool
+    ) -> Bool {
         let begin = MonotonicClock.now
         guard volume.state.withLock({ $0.unsealed.ripen(at: begin, all: all) }) else {
             return false
@@ -40,11 +43,12 @@ extension Weeding {
                 if ending { synchronizeAtEnd() }
                 return !ending
             }
-            let batch = volume.state.withLock { $0.takeUnsealed(atMost: 512) }
+            let batch = volume.state.withLock { $0.takeUnsealed() }
             if batch.isEmpty { return false }
             let (sealed, left, large) = seal(batch, hashing)
             count += sealed
             endSealing(batch.count, left, large)
+            if !ending, isAwaited() { return true }
             if left.isEmpty, large.isEmpty { continue }
             if ending { synchronizeAtEnd() }
             return left.isEmpty
@@ -129,6 +133,7 @@ extension Weeding {
         var large: [NodeNumber] = []
         // One at a time: the hashing of another one would begin anew.
         var hashing = hashing
+        let isKeeping = hashing != nil
         var retry: [NodeNumber] = []
         var ready: [VersionRow] = []
         // What has no file of its own gets one before all are made durable.
@@ -137,6 +142,7 @@ extension Weeding {
         let many =
             versions.count { $0.place == .staged } > UnsealedVersions.many && content.trustsDisk
             && (try? content.synchronizeDisk()) != nil
+        let begin = MonotonicClock.now
         for var version in versions {
             do throws(Errno) {
                 switch try prepare(&version, isDurable: many, hashing) {
@@ -151,7 +157,12 @@ extension Weeding {
                 if error.code != ENOENT { retry.append(version.node) }
             }
         }
-        return (ready.count, retry + moveAmongBlobs(ready), large)
+        retry += moveAmongBlobs(ready)
+        if isKeeping {
+            let time = MonotonicClock.now - begin
+            volume.state.withLock { $0.unsealed.measure(versions.count, time: time) }
+        }
+        return (ready.count, retry, large)
     }
 
     private enum Preparation {
@@ -278,9 +289,9 @@ extension VolumeState {
     var isSettled: Bool { unsealed.isEmpty && sealing == 0 }
 
     /// Takes versions out that are due. Those that cannot be sealed yet are tried again later.
-    fileprivate func takeUnsealed(atMost count: Int) -> [NodeNumber] {
+    fileprivate func takeUnsealed() -> [NodeNumber] {
         var batch: [NodeNumber] = []
-        for node in unsealed.take(atMost: count) {
+        for node in unsealed.take() {
             if frozen.contains(node) {
                 unsealed.publish(node, at: MonotonicClock.now)
             } else {

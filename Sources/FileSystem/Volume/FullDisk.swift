@@ -18,7 +18,7 @@ extension Volume {
     func checkRoom(_ session: WriteSession) throws(Errno) {
         guard channel?.passesThrough == true else { return }
         let isFull = isDiskFull
-        let hasRoom = !isFull || keeper.makeRoom()
+        let hasRoom = !isFull || keeper.makeRoom(.some)
         let status = try? content.stagingStatus(session.node)
         let isSuspect = state.withLock { _ -> Bool in
             // Room that was made just now came too late for what the kernel wrote by itself.

@@ -33,7 +33,7 @@ extension Volume {
             return wanted <= space.free + space.total / Weeding.versionShare
         }
         if try isThere() { return }
-        keeper.makeRoom(ofRemoved: true)
+        keeper.makeRoom(.ofRemoved)
         if try !isThere() { throw Errno(ENOSPC) }
     }
 

@@ -138,14 +138,17 @@ extension Volume {
         }
     }
 
-    /// Runs `body`; if the disk is full, lets earlier versions go and runs it once more.
+    /// Runs `body`; if the disk is full, lets what was removed and earlier versions go and runs it again.
     func makeRoom<Result>(_ body: () throws(Errno) -> Result) throws(Errno) -> Result {
-        do throws(Errno) { return try body() } catch {
-            guard error.code == ENOSPC || error.code == EDQUOT, keeper.makeRoom() else {
-                throw error
+        // The first room that there is may be enough, and the rest take long.
+        for room in [Keeper.Room.some, .all] {
+            do throws(Errno) { return try body() } catch {
+                guard error.code == ENOSPC || error.code == EDQUOT, keeper.makeRoom(room) else {
+                    throw error
+                }
             }
-            return try body()
         }
+        return try body()
     }
 
     /// The session a handle writes to.
