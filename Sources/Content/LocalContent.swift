@@ -185,14 +185,16 @@ package final class LocalContent: Sendable {
     // MARK: Sealing
 
     /// The hash of a content, and how many bytes there were to hash.
-    package func hash(_ content: ContentReference) throws(Errno) -> (
-        hash: ContentHash, size: Int64
-    )? {
+    ///
+    /// - Parameter anyLength: of so many bytes as the reference says, though there may be more.
+    package func hash(
+        _ content: ContentReference, anyLength: Bool = false
+    ) throws(Errno) -> (hash: ContentHash, size: Int64)? {
         if let part = packed.part(content.node) {
             let bytes = try part.read()
             return ContentHash(bytes: try Hashing.sha256(bytes)).map { ($0, Int64(bytes.count)) }
         }
-        guard let shared = try open(content) else { return nil }
+        guard let shared = try open(content, anyLength: anyLength) else { return nil }
         let (count, digest) = try shared.with { (file) throws(Errno) in
             try Hashing.sha256(of: file, size: content.size)
         }

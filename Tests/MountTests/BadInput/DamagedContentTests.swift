@@ -63,6 +63,22 @@ import Testing
         }
     }
 
+    /// It was read to its end, for minutes.
+    @Test(.timeLimit(.minutes(1)))
+    func `check tells at once of a content that was made very long`() throws {
+        try withBrokenContainer { broken in
+            let blob = try broken.blob(of: "b's only content")
+            // As long as a content may be. Its first bytes are what was saved.
+            try broken.damage("truncate -s 1T \(blob)")
+            let check = try broken.container.check()
+            #expect(check.status == Int(EX_DATAERR), "\(check)")
+            let length = "its content has 1099511627776 bytes, not 16"
+            #expect(check.text.contains("folder/b, version 1: \(length)"), "\(check)")
+            try broken.damage("truncate -s 16 \(blob)")
+            #expect(try broken.container.check().status == 0)
+        }
+    }
+
     @Test(arguments: [
         "printf X | dd of=BLOB bs=1 seek=3 conv=notrunc status=none", "truncate -s 5 BLOB",
     ])
