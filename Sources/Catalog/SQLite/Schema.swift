@@ -12,6 +12,15 @@ enum Schema {
     /// whether an empty one may become a catalog.
     static func prepare(_ connection: Connection, create: Bool) throws(Failure) {
         let version = try check(connection, create: create)
+        do throws(Failure) { try migrate(connection, from: version) } catch {
+            // Its version is not what its tables are: no statement of ours is wrong.
+            guard error.kind == .software else { throw error }
+            throw Failure(.badData, "\(error.message), at a catalog of version \(version)")
+        }
+        try checkTables(connection)
+    }
+
+    private static func migrate(_ connection: Connection, from version: Int) throws(Failure) {
         for (index, migration) in migrations.enumerated().dropFirst(version) {
             try connection.transaction { () throws(Failure) in
                 for sql in migration { try connection.execute(sql) }
@@ -52,6 +61,37 @@ enum Schema {
                 """)
         }
         return Int(version)
+    }
+
+    /// Fails where a table is not as this program makes it: what is asked of it would fail, perhaps only in the
+    /// middle of a mount.
+    private static func checkTables(_ connection: Connection) throws(Failure) {
+        let made = try Connection(path: ":memory:", create: true, busyMilliseconds: 0)
+        defer { made.close() }
+        try migrate(made, from: 0)
+        let found = try columns(connection)
+        for (table, columns) in try columns(made) where found[table] != columns {
+            throw Failure(
+                .badData,
+                "\(connection.path): the table \(table) is "
+                    + (found[table] == nil ? "missing" : "not what it was"))
+        }
+    }
+
+    /// The columns of each table, with their types, what of them may be null and the order in the key.
+    private static func columns(_ connection: Connection) throws(Failure) -> [String: [String]] {
+        let select = try connection.statement(
+            """
+            SELECT made.name, own.name || ' ' || own.type || ' ' || own."notnull" || ' ' || own.pk
+            FROM sqlite_schema AS made JOIN pragma_table_info(made.name) AS own
+            WHERE made.type = 'table' ORDER BY made.name, own.cid
+            """)
+        defer { select.reset() }
+        var columns: [String: [String]] = [:]
+        while try select.step() {
+            columns[select.text(0) ?? "", default: []].append(select.text(1) ?? "")
+        }
+        return columns
     }
 
     /// Statement lists; the list at index n leads from version n to n + 1. Never edit one that

@@ -31,6 +31,32 @@ import Testing
         }
     }
 
+    /// Check called it sound, and no mount succeeded.
+    @Test(
+        .enabled(if: isInstalled("sqlite3"), "needs sqlite3"),
+        arguments: [
+            "drop table bookmark", "alter table bookmark rename column low to lower",
+            "alter table recent add column other integer", "pragma user_version = 1",
+        ])
+    func `a catalog whose tables are others than its version has is named`(
+        _ statement: String
+    ) throws {
+        try withBrokenContainer { broken in
+            let changed = try broken.catalog(statement)
+            try #require(changed.status == 0, "\(changed)")
+            let words = statement.split(separator: " ")
+            let problem =
+                words[0] == "pragma"
+                ? "a catalog of version 1" : "the table \(words[2])"
+            try broken.expectRefusal(
+                "mount", "test", broken.container.mountPoint, status: EX_DATAERR,
+                saying: problem, "shapeedit container check test")
+            try broken.expectRefusal(
+                "container", "check", "test", status: EX_DATAERR, saying: problem,
+                "put a backup of it back")
+        }
+    }
+
     @Test func `a damaged page in the middle is found by check and never ends in a crash`() throws {
         try withBrokenContainer(others: 200) { broken in
             let mountPoint = broken.container.mountPoint
