@@ -228,20 +228,24 @@ extension CatalogDatabase {
         while try select.step() { body(try row(select)) }
     }
 
-    /// Removes versions whose numbers no node can have; how many there were. Only to repair a catalog.
+    /// Removes versions, and sessions that were to become some, whose numbers no node can have; how many there
+    /// were. Only to repair a catalog.
     package func removeImpossibleVersions() throws(Failure) -> Int64 {
-        let clause = """
-            version WHERE ordinal NOT BETWEEN 0 AND \(NodeNumber.largestOrdinal)
-            OR item NOT BETWEEN 1 AND \(NodeNumber.largestItem)
-            """
-        let count = try connection.integer("SELECT count(*) FROM \(clause)")
-        // What is sound is not written to.
-        if count > 0 {
+        var removed: Int64 = 0
+        for table in ["version", "session"] {
+            let clause = """
+                \(table) WHERE ordinal NOT BETWEEN 0 AND \(NodeNumber.largestOrdinal)
+                OR item NOT BETWEEN 1 AND \(NodeNumber.largestItem)
+                """
+            let count = try connection.integer("SELECT count(*) FROM \(clause)")
+            // What is sound is not written to.
+            if count == 0 { continue }
             try connection.transaction { () throws(Failure) in
                 try connection.execute("DELETE FROM \(clause)")
             }
+            removed += count
         }
-        return count
+        return removed
     }
 
     func rows(_ select: Statement) throws(Failure) -> [VersionRow] {

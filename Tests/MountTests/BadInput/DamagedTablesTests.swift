@@ -144,6 +144,11 @@ struct DamagedTablesTests {
                 """,
             says: ["had the document 18446744073709551615", "version 4294967295, which cannot be"]),
         TableDamage(
+            testDescription: "a session of a version that cannot be",
+            statement:
+                "insert into session values (ITEM(a), 1 << 40, 0, 5, 1 << 62, 1 << 62, 0, 0)",
+            says: ["1 version had numbers that cannot be"]),
+        TableDamage(
             testDescription: "a version's number that cannot be",
             statement: "update version set ordinal = -1 where item = ITEM(a)",
             says: [
