@@ -4,20 +4,20 @@ extension StoreAddress {
     /// Reads an address. Throws ``Failure`` (usage) that says what is wrong; never repeats what could be
     /// a password.
     package init(parsing text: String) throws(Failure) {
-        if let path = text.droppingPrefix("folder:") {
+        if text.hasPrefix("folder:") {
+            var path = String(text.dropFirst("folder:".count))
             guard path.hasPrefix("/") else {
                 throw Self.problem(
                     "the path of a folder store must begin with /, as in folder:/srv/store")
             }
             guard !path.utf8.contains(0) else { throw Self.problem("a path cannot hold a NUL") }
-            var path = String(path)
             while path.count > 1, path.hasSuffix("/") { path.removeLast() }
             self = .folder(path: path)
-        } else if let rest = text.droppingPrefix("s3://") {
+        } else if let rest = text.afterScheme("s3://") {
             self = .s3(try S3Address(parsing: rest))
-        } else if let rest = text.droppingPrefix("davs://") {
+        } else if let rest = text.afterScheme("davs://") {
             self = .webDAV(try WebDAVAddress(parsing: rest, isSecure: true))
-        } else if let rest = text.droppingPrefix("dav://") {
+        } else if let rest = text.afterScheme("dav://") {
             self = .webDAV(try WebDAVAddress(parsing: rest, isSecure: false))
         } else {
             throw Self.problem(
@@ -120,9 +120,9 @@ extension Origin {
     init(parsingURL text: String) throws(Failure) {
         let isSecure: Bool
         let rest: Substring
-        if let secure = text.droppingPrefix("https://") {
+        if let secure = text.afterScheme("https://") {
             (isSecure, rest) = (true, secure)
-        } else if let plain = text.droppingPrefix("http://") {
+        } else if let plain = text.afterScheme("http://") {
             (isSecure, rest) = (false, plain)
         } else {
             throw StoreAddress.problem("endpoint= must begin with http:// or https://")
@@ -150,11 +150,5 @@ private func isHexadecimalOrColon(_ byte: UInt8) -> Bool {
     switch byte {
     case 0x30...0x3a, 0x41...0x46, 0x61...0x66, 0x2e: true
     default: false
-    }
-}
-
-extension String {
-    fileprivate func droppingPrefix(_ prefix: String) -> Substring? {
-        hasPrefix(prefix) ? dropFirst(prefix.count) : nil
     }
 }

@@ -167,11 +167,11 @@ final class S3Transport: Sendable {
     private func follow(_ answer: HTTPAnswer, _ before: State) throws(StoreError) {
         if adjustRegion(answer, before) { return }
         let isSecure = endpoint?.isSecure ?? true
-        let prefix = isSecure ? "https://" : "http://"
-        guard let location = answer.head.field("location"), location.hasPrefix(prefix),
+        guard
+            let place = answer.head.field("location")?
+                .afterScheme(isSecure ? "https://" : "http://"),
             let origin = try? Origin(
-                isSecure: isSecure,
-                parsing: location.dropFirst(prefix.count).prefix { $0 != "/" && $0 != "?" })
+                isSecure: isSecure, parsing: place.prefix { $0 != "/" && $0 != "?" })
         else {
             throw answers.error(
                 answer, "the bucket is elsewhere", words: "no place that can be used")

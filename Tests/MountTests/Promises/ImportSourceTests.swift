@@ -44,7 +44,7 @@ import Testing
     }
 
     @Test(arguments: [
-        "https://me:secret@host/x", "S3://bucket", "file:///tmp", "webdav://host",
+        "https://me:secret@host/x", "S4://bucket", "file:///tmp", "webdav://host",
         "davs:/me:secret@host", "me:secret@host/x",
     ])
     func `an address of another kind is told which there are`(_ source: String) throws {

@@ -70,6 +70,23 @@ import Testing
             try StoreAddress(parsing: "dav://Host.Example").description == "dav://host.example")
     }
 
+    @Test func `schemes may be written in capitals, and have one form in which they are kept`()
+        throws
+    {
+        for (text, usual) in [
+            ("S3://blobs?endpoint=HTTP://h", "s3://blobs?endpoint=http://h"),
+            ("Davs://H/X", "davs://H/X"), ("DAV://h", "dav://h"),
+        ] {
+            #expect(try StoreAddress(parsing: text) == StoreAddress(parsing: usual))
+        }
+        #expect(StoreAddress.usualForm("DAVS://H/X") == "davs://H/X")
+        #expect(StoreAddress.usualForm("folder:/X") == "folder:/X")
+        // Folders may be called so.
+        for text in ["Folder:/X", "http://h", "s3:/x", "s3"] {
+            #expect(StoreAddress.usualForm(text) == nil)
+        }
+    }
+
     @Test(arguments: [
         ("", "begins with"), ("http://x", "begins with"), ("s3://", "bucket's name"),
         ("s3://UPPER", "bucket's name"), ("s3://a..b", "bucket's name"),

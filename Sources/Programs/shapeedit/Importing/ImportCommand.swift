@@ -105,9 +105,7 @@ struct ImportCommand: ParsableCommand {
 
     /// The address of what the user named. What may hold a password is not repeated.
     private static func address(_ text: String) throws(Failure) -> String {
-        if ["folder:", "s3://", "dav://", "davs://"].contains(where: text.hasPrefix) {
-            return text
-        }
+        if let address = StoreAddress.usualForm(text) { return address }
         let isSecret = text.utf8.drop { $0 != UInt8(ascii: ":") }.contains(UInt8(ascii: "@"))
         let name = isSecret ? "the source" : text
         var status = stat()
