@@ -26,10 +26,14 @@ package struct FolderTree: SourceTree {
             do throws(StoreError) {
                 let isThere = try list(folder, of: status, call) {
                     passedOver.noteClosed($0, $1)
-                } visit: { (path, entry) throws(StoreError) in
-                    guard let entry else { return passedOver.note(String(path: path)) }
-                    try visit(entry)
-                    if entry.kind == .folder { folders.append(path) }
+                } visit: { (path, found) throws(StoreError) in
+                    switch found {
+                    case .shown(let entry):
+                        try visit(entry)
+                        if entry.kind == .folder { folders.append(path) }
+                    case .hidden: passedOver.noteUnshown(String(path: path), at: path)
+                    case .special: passedOver.note(String(path: path))
+                    }
                 }
                 if !isThere { passedOver.hasGone = true }
             } catch {
@@ -41,13 +45,22 @@ package struct FolderTree: SourceTree {
         return passedOver
     }
 
+    /// What is by a name.
+    private enum Found {
+        case shown(SourceEntry)
+        /// A folder, a file or a symlink that cannot be shown as it is now.
+        case hidden
+        /// Neither of them: what was there before is gone.
+        case special
+    }
+
     /// - Parameters:
     ///   - root: what the tree's own folder was at the beginning.
-    ///   - visit: gets the path of each thing, and `nil` for what cannot be shown.
+    ///   - visit: gets the path of each thing.
     /// - Returns: `false` if the folder has gone since it was shown.
     private func list(
         _ folder: [UInt8], of root: stat, _ call: StoreCall, closed: ([UInt8], StoreError) -> Void,
-        visit: ([UInt8], SourceEntry?) throws(StoreError) -> Void
+        visit: ([UInt8], Found) throws(StoreError) -> Void
     ) throws(StoreError) -> Bool {
         guard let directory = opendir(absolute(folder)) else {
             let error = Errno.last
@@ -66,7 +79,7 @@ package struct FolderTree: SourceTree {
             guard SourceEntry.isName(name) else { continue }
             let path = folder.isEmpty ? name : folder + [0x2f] + name
             var status = stat()
-            let found: SourceEntry?
+            let found: Found
             do throws(StoreError) {
                 guard try look(name, in: dirfd(directory), path, &status) else { continue }
                 found = self.entry(path, status, in: dirfd(directory), name)
@@ -100,39 +113,40 @@ package struct FolderTree: SourceTree {
         return true
     }
 
-    /// `nil` for what cannot be shown.
     private func entry(_ path: [UInt8], _ status: stat, in directory: Int32, _ name: [UInt8])
-        -> SourceEntry?
+        -> Found
     {
         let name = Self.cName(name)
         let kind: SourceEntry.Kind
         switch status.st_mode & S_IFMT {
         case S_IFDIR:
-            if isShapeEdit(path, status.st_dev, above: directory) { return nil }
+            if isShapeEdit(path, status.st_dev, above: directory) { return .hidden }
             kind = .folder
         case S_IFREG:
             let size = Int64(status.st_size)
-            guard size <= SourceEntry.largest else { return nil }
+            guard size <= SourceEntry.largest else { return .hidden }
             kind = .file(size)
         case S_IFLNK:
             var target = [CChar](repeating: 0, count: 4096)
             let count = readlinkat(directory, name, &target, target.count)
-            guard count > 0 else { return nil }
+            guard count > 0 else { return .hidden }
             kind = .symlink(target: target[..<count].map { UInt8(bitPattern: $0) })
-        default: return nil
+        default: return .special
         }
         // A file's number is used again when it is gone. That of one with several names tells none of
         // them from the others.
         let birth = Directories.birthTime(name, in: directory)
         let hasOtherNames = kind != .folder && status.st_nlink > 1
-        return SourceEntry(
-            kind, path: path,
-            identity: hasOtherNames
-                ? [] : Array("\(status.st_dev):\(status.st_ino):\(birth)".utf8),
-            tag: kind == .folder ? [] : Self.tag(status),
-            modified: Timestamp(
-                seconds: Int64(status.st_mtim.tv_sec), nanoseconds: Int64(status.st_mtim.tv_nsec)),
-            mode: status.st_mode & 0o777)
+        return .shown(
+            SourceEntry(
+                kind, path: path,
+                identity: hasOtherNames
+                    ? [] : Array("\(status.st_dev):\(status.st_ino):\(birth)".utf8),
+                tag: kind == .folder ? [] : Self.tag(status),
+                modified: Timestamp(
+                    seconds: Int64(status.st_mtim.tv_sec),
+                    nanoseconds: Int64(status.st_mtim.tv_nsec)),
+                mode: status.st_mode & 0o777))
     }
 
     /// Listing the very mount that is imported to would never end.

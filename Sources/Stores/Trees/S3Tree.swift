@@ -50,7 +50,7 @@ package final class S3Tree: SourceTree {
                     name.isEmpty || SourceEntry.isName(name),
                     SourceEntry.isBounded(path, tag: tag)
                 else {
-                    passedOver.note(entry.key)
+                    passedOver.noteUnshown(entry.key, at: path)
                     continue
                 }
                 var common = 0
@@ -69,7 +69,7 @@ package final class S3Tree: SourceTree {
                     continue
                 }
                 guard (0...SourceEntry.largest).contains(size) else {
-                    passedOver.note(entry.key)
+                    passedOver.noteUnshown(entry.key, at: path)
                     continue
                 }
                 try visit(

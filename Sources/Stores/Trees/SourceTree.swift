@@ -37,6 +37,8 @@ package struct PassedOver: Hashable, Sendable {
     package private(set) var count = 0
     /// The path or key of the first.
     package private(set) var first = ""
+    /// What of it is there by a path that a folder here can have.
+    package private(set) var unshown: [[UInt8]] = []
     /// A folder went while the tree was listed: what was in it may be at a place that had been listed.
     package var hasGone = false
     /// What is there, and perhaps much below it, but cannot be looked at.
@@ -52,6 +54,13 @@ package struct PassedOver: Hashable, Sendable {
     mutating func note(_ name: String) {
         if count == 0 { first = name }
         count += 1
+    }
+
+    /// Notes what is there and cannot be shown as it is now: a refresh must not take it for removed, with all
+    /// that is below it.
+    mutating func noteUnshown(_ name: String, at path: [UInt8]) {
+        note(name)
+        if SourceEntry.isPath(path) { unshown.append(path) }
     }
 }
 
@@ -101,6 +110,13 @@ package struct SourceEntry: Hashable, Sendable {
     static func isBounded(_ path: [UInt8], identity: [UInt8] = [], tag: [UInt8]) -> Bool {
         path.count + identity.count + tag.count <= longest && !identity.contains(0)
             && !tag.contains(0)
+    }
+
+    /// Whether each part is a name, and it is not too long to be passed on.
+    static func isPath(_ path: [UInt8]) -> Bool {
+        isBounded(path, tag: [])
+            && path.split(separator: 0x2f, omittingEmptySubsequences: false)
+                .allSatisfy { isName($0) }
     }
 
     /// Whether a directory can have this name.

@@ -34,7 +34,8 @@ package final class WebDAVTree: SourceTree {
                         if entry.kind == .folder { folders.append(entry.path) }
                     } strange: { path in
                         if shown.insert(path.hashValue).inserted {
-                            passedOver.note(String(decoding: path, as: UTF8.self))
+                            passedOver.noteUnshown(
+                                String(decoding: path, as: UTF8.self), at: path)
                         }
                     } closed: { path, problem in
                         closed.append((path, problem))

@@ -81,7 +81,8 @@ struct ImportCommand: ParsableCommand {
                 "\(address): folders were moved or removed there while it was listed: nothing was "
                     + "removed here, the same command goes on")
         }
-        try target.end(closed: passedOver.closed)
+        // What is there and could not be shown stays here as it is, too.
+        try target.end(closed: passedOver.closed + passedOver.unshown)
         stream.endProgress()
         report(try target.report(), passedOver)
         if let problem = passedOver.problem {
