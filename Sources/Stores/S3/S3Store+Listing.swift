@@ -18,8 +18,8 @@ struct S3Page {
     /// Where the listing goes on, as the server has it; what else tells is the last key.
     let token: String?
 
-    /// `nil` if the document is none, or does not say whether it is the last: what is missing from a listing
-    /// that ends there is taken for removed.
+    /// `nil` if the document is none, has an object without a key, or does not say whether it is the last: what
+    /// is missing from a listing is taken for removed.
     init?(_ root: XMLElement) {
         guard root.name == "ListBucketResult",
             let isTruncated = root.text("IsTruncated").flatMap({ Bool($0) })
@@ -28,7 +28,7 @@ struct S3Page {
         var entries: [Entry] = []
         var strange: [String] = []
         for element in root.all("Contents") {
-            guard let told = element.first("Key") else { continue }
+            guard let told = element.first("Key") else { return nil }
             let text = isEncoded ? Self.decoded(told.text) : told.blankedText ?? told.text
             guard let key = text else {
                 strange.append(told.text)
@@ -93,7 +93,9 @@ extension S3Store {
         }
         request.bodyLimit = 8 << 20
         let answer = try transport.send(request, call)
-        guard answer.head.status == 200 else { throw error(answer, "listing") }
+        guard answer.head.status == 200, S3Problem(answer) == nil else {
+            throw error(answer, "listing")
+        }
         guard !answer.isCut, let page = XMLDocument.root(of: answer.body).flatMap(S3Page.init)
         else { throw StoreError(.corrupt, at: address, "the listing cannot be understood") }
         return page

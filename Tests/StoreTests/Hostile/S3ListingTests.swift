@@ -1,4 +1,5 @@
 import Model
+import SystemCalls
 import TestSupport
 import Testing
 
@@ -46,21 +47,30 @@ import Testing
     private func paths(_ server: HostileServer, without: PassedOver = PassedOver()) throws
         -> [[UInt8]]
     {
+        var found: [[UInt8]] = []
+        try withTree(server) { tree in
+            let passedOver = try tree.walk(StoreCall()) { (entry) throws(StoreError) in
+                found.append(entry.path + (entry.kind == .folder ? [0x2f] : []))
+            }
+            #expect(passedOver.count == without.count && passedOver.first == without.first)
+            #expect(passedOver.closed.isEmpty && !passedOver.hasGone)
+        }
+        return found
+    }
+
+    private func withTree(_ server: HostileServer, _ body: (any SourceTree) throws -> Void) throws {
         let folder = try TemporaryDirectory.make()
         defer { TemporaryDirectory.remove(folder) }
         try StoreUnderTest.write(
             "[default]\naws_access_key_id=a\naws_secret_access_key=b\n",
             to: folder + "/credentials")
+        var settings = StoreSettings()
+        settings.retries.firstWait = 0.01
         let tree = try StoreAddress(
             parsing: "s3://bucket?endpoint=http://127.0.0.1:\(server.port)&style=path"
                 + "&region=us-east-1&credentials=\(folder)/credentials"
-        ).openTree()
-        var found: [[UInt8]] = []
-        let passedOver = try tree.walk(StoreCall()) { (entry) throws(StoreError) in
-            found.append(entry.path + (entry.kind == .folder ? [0x2f] : []))
-        }
-        #expect(passedOver == without)
-        return found
+        ).openTree(settings)
+        try body(tree)
     }
 
     private func bytes(_ paths: String...) -> [[UInt8]] { paths.map { Array($0.utf8) } }
@@ -130,6 +140,128 @@ import Testing
         var passedOver = PassedOver()
         passedOver.note("l")
         #expect(try paths(server, without: passedOver) == bytes("f/", "k"))
+    }
+
+    @Test(arguments: ["", "<Key/>"])
+    func `an object without a key is not left out`(_ key: String) throws {
+        let server = try HostileServer { connection in
+            let body = Self.contents("a") + "<Contents>\(key)<Size>5</Size></Contents>"
+            connection.answer("200 OK", [], Self.page(body))
+        }
+        if key.isEmpty {
+            #expect(throws: StoreError.self) { _ = try paths(server) }
+        } else {
+            var passedOver = PassedOver()
+            passedOver.note("")
+            #expect(try paths(server, without: passedOver) == bytes("a"))
+        }
+    }
+
+    @Test func `a refusal that comes as a success is one, and told with its words`() throws {
+        let refusals = ["SlowDown", "Odd"].map {
+            Array("<Error><Code>\($0)</Code><Message>no, \($0)</Message></Error>".utf8)
+        }
+        let asked = Lock(0)
+        let server = try HostileServer { connection in
+            let number = asked.withLock { count in
+                count += 1
+                return count
+            }
+            connection.answer("200 OK", [], refusals[min(number, 2) - 1])
+        }
+        let problem = #expect(throws: StoreError.self) { _ = try paths(server) }
+        #expect(problem?.reason.contains("no, Odd") == true && asked.withLock { $0 } == 2)
+    }
+
+    @Test(arguments: ["", "<NextContinuationToken>t</NextContinuationToken>"])
+    func `one page for ever, or pages that go back, are an error`(_ token: String) throws {
+        for keys in [["a"], ["a", "b"], ["b", "a"]] {
+            let asked = Lock(0)
+            let server = try HostileServer { connection in
+                let number = asked.withLock { count in
+                    count += 1
+                    return count
+                }
+                let key = keys[(number - 1) % keys.count]
+                connection.answer(
+                    "200 OK", [], Self.page(Self.contents(key) + token, isLast: false))
+            }
+            let problem = #expect(throws: StoreError.self) { _ = try paths(server) }
+            #expect(problem?.kind == .corrupt && asked.withLock { $0 } <= 3)
+        }
+    }
+
+    @Test func `what stands before and around a listing, and what counts it, is no part of it`()
+        throws
+    {
+        let listing = """
+            \u{feff}<?xml version="1.0" encoding="UTF-8"?>
+            <!-- & --><s:ListBucketResult xmlns:s="urn:other" xmlns="urn:more"><s:KeyCount>7</s:KeyCount>
+            <s:IsTruncated> false </s:IsTruncated><s:Name>x</s:Name>
+            <Contents><Key>a&amp;b &lt;&#x263A;&#9;&gt;</Key><Size> 5 </Size><Owner><Key>o</Key></Owner>
+            </Contents><s:Contents><s:Key><![CDATA[c&d]]></s:Key><s:Size>6</s:Size>
+            <s:LastModified>9999-12-31T99:99:99.9Z</s:LastModified></s:Contents>
+            <CommonPrefixes><Prefix>e/</Prefix></CommonPrefixes></s:ListBucketResult>
+
+            """
+        let server = try HostileServer { $0.answer("200 OK", [], Array(listing.utf8)) }
+        #expect(try paths(server) == bytes("a&b <\u{263A}\t>", "c&d"))
+    }
+
+    @Test(arguments: ["&who;", "<!DOCTYPE a [<!ENTITY b \"c\">]>"])
+    func `what XML lets a server define is not understood`(_ part: String) throws {
+        let listing = part.hasPrefix("&") ? Self.page(Self.contents(part)) : Self.page("")
+        let server = try HostileServer {
+            $0.answer("200 OK", [], part.hasPrefix("&") ? listing : Array(part.utf8) + listing)
+        }
+        #expect(throws: StoreError.self) { _ = try paths(server) }
+    }
+
+    @Test func `a server that wants to be asked later, or elsewhere, is`() throws {
+        let other = try HostileServer { connection in
+            connection.answer("200 OK", [], Self.page(Self.contents("a")))
+        }
+        let asked = Lock(0)
+        let server = try HostileServer { connection in
+            let number = asked.withLock { count in
+                count += 1
+                return count
+            }
+            if number == 1 {
+                return connection.answer("503 Slow Down", ["Retry-After: 0"])
+            }
+            let path = connection.head.split(separator: " ")[1]
+            connection.answer(
+                "307 Temporary Redirect", ["Location: HTTP://127.0.0.1:\(other.port)\(path)"])
+        }
+        defer { withExtendedLifetime(other) {} }
+        #expect(try paths(server) == bytes("a"))
+    }
+
+    @Test func `what is an object and holds others is both`() throws {
+        let server = try Self.server(["a", "a!", "a/b", "a0"], pageSize: 1)
+        #expect(try paths(server) == bytes("a", "a!", "a/", "a/b", "a0"))
+    }
+
+    @Test(arguments: ["abc-2", "&quot;abc-2&quot;", "\"abc-2\"", "W/\"abc-2\""])
+    func `an etag is the same with quotes and without`(_ etag: String) throws {
+        let server = try HostileServer { connection in
+            if connection.head.contains("list-type=2") {
+                let key = "<Contents><Key>a</Key><ETag>\(etag)</ETag><Size>5</Size></Contents>"
+                return connection.answer("200 OK", [], Self.page(key))
+            }
+            connection.answer("200 OK", ["ETag: \"abc-2\""], Array("bytes".utf8))
+        }
+        try withTree(server) { tree in
+            var tags: [[UInt8]] = []
+            try tree.walk(StoreCall()) { (entry) throws(StoreError) in tags.append(entry.tag) }
+            let sink = MemorySink()
+            let object = SourceObject(
+                path: Array("a".utf8), tag: try #require(tags.first),
+                blob: Blob(hash: Sample([]).blob.hash, size: 5))
+            try tree.read(object, 0..<5, into: sink, StoreCall())
+            #expect(sink.bytes == Array("bytes".utf8))
+        }
     }
 
     @Test func `names that are equal but for the form of a letter are two`() throws {
