@@ -30,6 +30,11 @@ enum PercentEncoding {
         return String(decoding: result, as: UTF8.self)
     }
 
+    /// A URL, or a part of one, in which what none can hold is encoded and all else is as it was.
+    static func encodingOthers(_ bytes: some Sequence<UInt8>) -> String {
+        bytes.map { (0x21...0x7e).contains($0) ? String(UnicodeScalar($0)) : encode([$0]) }.joined()
+    }
+
     /// Undoes it; `nil` if a `%` is not followed by two digits or the result is not UTF-8.
     static func decode(_ text: some StringProtocol) -> String? {
         decodedBytes(text.utf8).flatMap { String(validating: $0, as: UTF8.self) }

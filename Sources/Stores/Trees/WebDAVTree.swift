@@ -61,14 +61,7 @@ package final class WebDAVTree: SourceTree {
     /// shown.
     private func isThere(_ call: StoreCall) throws(StoreError) -> Bool {
         try retries.retrying(call, at: address) { () throws(StoreError) in
-            var request = HTTPRequest("PROPFIND", transport.url(path + "/"))
-            request.headers = [("Depth", "0")]
-            let answer = try transport.send(request, call)
-            switch answer.head.status {
-            case 207: return true
-            case 404, 410: return false
-            default: throw transport.answers.error(answer, "looking for the collection")
-            }
+            try transport.isThere(Array((path + "/").utf8), naming: "the collection", call)
         }
     }
 
@@ -112,7 +105,8 @@ package final class WebDAVTree: SourceTree {
     /// What a listing tells of something that is directly in the collection.
     private enum Member {
         case shown(SourceEntry)
-        /// Nothing tells how large the file is, which must not be taken for an empty one; or none is so large.
+        /// Nothing tells how large the file is, which must not be taken for an empty one, or whether it is one;
+        /// or none is so large.
         case strange
         /// The server does not let us see it, or cannot look at it now. It is there: a refresh must not take
         /// it for removed, with all that is in it.
@@ -126,6 +120,7 @@ package final class WebDAVTree: SourceTree {
         if let status = response.refusal {
             return .closed(transport.answers.error(status, "looking at \(String(path: path))"))
         }
+        if response.isUnclear { return .strange }
         let found = response.foundProperties
         let isFolder = found.isCollection
         let fileID = found.text("fileid", in: FoundProperties.ownCloud)

@@ -12,14 +12,41 @@ extension XMLElement {
 
     /// What it tells of, seen from the collection at `path` (decoded): of several things where they have one
     /// status. Compared as bytes: names need not be text, and different ones may look the same.
-    func subjects(from path: [UInt8]) -> [Subject] {
-        all("href").map { Self.subject($0.text, from: path) }
+    ///
+    /// - Parameter isThere: whether something is at a path. A question mark begins what is no part of the
+    ///   path, but there are servers that leave those in names as they are.
+    func subjects(
+        from path: [UInt8], isThere: ([UInt8]) throws(StoreError) -> Bool
+    ) throws(StoreError) -> [Subject] {
+        var subjects: [Subject] = []
+        for href in all("href").map(\.text) {
+            guard let place = href.urlPath else {
+                subjects.append(.unclear)
+                continue
+            }
+            var parts = Self.parts(of: place.withoutQuery)
+            if place.utf8.contains(0x3f) {
+                let whole = Self.parts(of: place)
+                if try isThere(Self.path(of: whole)) { parts = whole }
+            }
+            subjects.append(Self.subject(parts, from: path))
+        }
+        return subjects
     }
 
-    private static func subject(_ href: String, from path: [UInt8]) -> Subject {
-        // Some servers answer with a path, some with a whole URL.
-        let place = href.afterOrigin ?? href
-        guard place.utf8.first == 0x2f || place.isEmpty && !href.isEmpty else { return .unclear }
+    private static func subject(_ parts: [[UInt8]], from path: [UInt8]) -> Subject {
+        var parts = parts
+        if Self.path(of: parts) == path { return .itself }
+        guard let name = parts.popLast(), Self.path(of: parts) == path else { return .other }
+        return .member(name: name)
+    }
+
+    /// The decoded path of a URL without a query; `nil` if it has none.
+    static func path(of url: String) -> [UInt8]? {
+        url.urlPath.map { path(of: parts(of: $0.withoutQuery)) }
+    }
+
+    private static func parts(of place: Substring) -> [[UInt8]] {
         // As bytes: a mark may stand at a name's start, and as characters it would be one with the slash.
         var parts: [[UInt8]] = []
         for part in place.utf8.split(separator: 0x2f) {
@@ -30,9 +57,7 @@ extension XMLElement {
                 parts.append(PercentEncoding.decodedBytes(part) ?? Self.name(badlyEncoded: part))
             }
         }
-        if Self.path(of: parts) == path { return .itself }
-        guard let name = parts.popLast(), Self.path(of: parts) == path else { return .other }
-        return .member(name: name)
+        return parts
     }
 
     /// A name with a percent sign that begins no escape. A server that leaves even blanks as they are encodes
@@ -46,8 +71,15 @@ extension XMLElement {
     /// The properties that the server has.
     var foundProperties: FoundProperties {
         FoundProperties(
-            all: all("propstat").filter { $0.statusCode == 200 }
+            all: all("propstat").filter { ($0.statusCode ?? statusCode) == 200 }
                 .flatMap { $0.first("prop")?.children ?? [] })
+    }
+
+    /// Whether what kind of thing it is may be told without saying if that was found: an empty
+    /// `resourcetype` is that of a file, or one that nobody knows.
+    var isUnclear: Bool {
+        statusCode == nil && foundProperties.element("resourcetype") == nil
+            && all("propstat").contains { $0.statusCode == nil }
     }
 
     /// The status that the server has in place of what kind of thing it is, for one that is closed to us or
@@ -65,7 +97,7 @@ extension XMLElement {
 
     /// The number in its `status`.
     private var statusCode: Int? {
-        (text("status") ?? "").split(separator: " ").dropFirst().first.flatMap { Int($0) }
+        (text("status") ?? "").split(separator: " ").lazy.compactMap { Int($0) }.first
     }
 }
 
@@ -100,12 +132,16 @@ struct FoundProperties {
 }
 
 extension String {
-    /// The path of an HTTP URL; `nil` if it is none.
-    fileprivate var afterOrigin: String? {
-        for scheme in ["http://", "https://"] where hasPrefix(scheme) {
-            return String(
-                decoding: utf8.dropFirst(scheme.utf8.count).drop { $0 != 0x2f }, as: UTF8.self)
-        }
-        return nil
+    /// What follows the host of an HTTP URL, from the slash on, or the whole of what begins with one; `nil` if
+    /// it is neither.
+    fileprivate var urlPath: Substring? {
+        // As bytes: a mark that follows a slash would be one character with it.
+        if utf8.first == 0x2f { return self[...] }
+        guard let rest = afterScheme("http://") ?? afterScheme("https://") else { return nil }
+        return Substring(rest.utf8.drop { $0 != 0x2f && $0 != 0x3f })
     }
+}
+
+extension Substring {
+    fileprivate var withoutQuery: Substring { Substring(utf8.prefix { $0 != 0x3f }) }
 }

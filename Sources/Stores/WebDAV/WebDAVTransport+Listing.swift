@@ -1,8 +1,23 @@
 extension WebDAVTransport {
+    /// Whether something is at a decoded path.
+    func isThere(_ path: [UInt8], naming name: String, _ call: StoreCall) throws(StoreError) -> Bool
+    {
+        var request = HTTPRequest("PROPFIND", url(path))
+        request.headers = [("Depth", "0")]
+        let answer = try send(request, call)
+        switch answer.head.status {
+        case 207: return true
+        case 404, 410: return false
+        default: throw answers.error(answer, "looking for \(name)")
+        }
+    }
+
     /// Shows the `response`s of a PROPFIND of a collection and what is directly in it, as they come, and
     /// what each tells of: a collection of any size takes no more memory than one of them. Throws `absent`
     /// if it is not there, `corrupt` if the answer cannot be understood or ends too early, or if nothing
-    /// in it is about the collection: nobody is to take one for empty that is called otherwise there.
+    /// in it is about the collection: nobody is to take one for empty that is called otherwise there. Where
+    /// the server sends us on to another path the listing is about that one, if the store or tree as a whole
+    /// is there: else a folder would show what is in another.
     ///
     /// - Parameters:
     ///   - path: decoded, without a slash at its end.
@@ -19,18 +34,29 @@ extension WebDAVTransport {
                     + "<prop>\(properties)</prop></propfind>").utf8))
         try withoutActuallyEscaping(show) { (show) throws(StoreError) in
             var isAboutIt = false
+            var place = path
             let receiver = ListingReceiver(name, at: answers.address) {
                 (response) throws(StoreError) in
-                for subject in response.subjects(from: path) {
-                    if subject == .unclear {
-                        // Left out, it would look as if it had been removed.
-                        throw StoreError(
-                            .corrupt, at: self.answers.address,
-                            "the listing of \(name) has an address"
-                                + " without the path from the root on")
-                    }
+                let subjects = try response.subjects(from: place) { (path) throws(StoreError) in
+                    try self.isThere(path, naming: String(decoding: path, as: UTF8.self), call)
+                }
+                if subjects.isEmpty || subjects.contains(.unclear) {
+                    // Left out, it would look as if it had been removed.
+                    throw StoreError(
+                        .corrupt, at: self.answers.address,
+                        "the listing of \(name) has an address"
+                            + " without the path from the root on")
+                }
+                for subject in subjects {
                     if subject != .other { isAboutIt = true }
                     try show(response, subject)
+                }
+            } moved: { (url) throws(StoreError) in
+                place = XMLElement.path(of: url) ?? []
+                guard self.isMoved(path, to: place) else {
+                    throw StoreError(
+                        .corrupt, at: self.answers.address,
+                        "\(name) is elsewhere on the server: \(url)")
                 }
             }
             let answer = try send(request, receiver: receiver, call)
@@ -44,6 +70,7 @@ extension WebDAVTransport {
                     "the listing of \(name) is about another place: the server, or a proxy before it,"
                         + " calls it by another path")
             }
+            if place == path { _ = isMoved(path, to: path) }
         }
     }
 }
@@ -53,15 +80,18 @@ private final class ListingReceiver: BodyReceiver {
     private let name: String
     private let address: String
     private let show: (XMLElement) throws(StoreError) -> Void
+    private let moved: (String) throws(StoreError) -> Void
     private var stream = XMLStream()
 
     init(
         _ name: String, at address: String,
-        _ show: @escaping (XMLElement) throws(StoreError) -> Void
+        _ show: @escaping (XMLElement) throws(StoreError) -> Void,
+        moved: @escaping (String) throws(StoreError) -> Void
     ) {
         self.name = name
         self.address = address
         self.show = show
+        self.moved = moved
     }
 
     var isComplete: Bool { stream.isComplete && isListing }
@@ -75,6 +105,8 @@ private final class ListingReceiver: BodyReceiver {
     }
 
     func accept(_ head: HTTPHead) throws(StoreError) -> Bool { head.status == 207 }
+
+    func noteRedirect(to url: String) throws(StoreError) { try moved(url) }
 
     func take(_ bytes: UnsafeRawBufferPointer) throws(StoreError) {
         let found: [XMLElement]

@@ -9,9 +9,13 @@ final class WebDAVTransport: Sendable {
 
     private struct State {
         var scheme = LoginScheme.unknown
+        /// Where listings are sent on to in place of ``root``, or that itself; `nil` before it is known.
+        var place: [UInt8]?
     }
 
     let origin: Origin
+    /// The path of the store or tree, decoded.
+    let root: [UInt8]
     let answers: Answers
     private let client: HTTPClient
     private let source: CredentialSource
@@ -19,6 +23,7 @@ final class WebDAVTransport: Sendable {
 
     init(_ address: WebDAVAddress, _ source: CredentialSource, _ timeouts: Timeouts) {
         origin = address.origin
+        root = Array(address.path.utf8)
         self.source = source
         answers = Answers(address: address.description)
         client = HTTPClient(
@@ -46,7 +51,9 @@ final class WebDAVTransport: Sendable {
             let answer = try client.send(request, receiver: receiver, call)
             if let wanted = answer.wantedScheme { state.withLock { $0.scheme = wanted } }
             switch answer.head.status {
-            case 301, 302, 307, 308: request.url = try target(of: answer)
+            case 301, 302, 307, 308:
+                request.url = try target(of: answer, from: request.url)
+                try receiver?.noteRedirect(to: request.url)
             case 401:
                 // A scheme that was guessed from an earlier answer, or a nonce that has run out.
                 if let wanted = answer.wantedScheme, wanted != scheme, scheme != .unknown {
@@ -70,17 +77,22 @@ final class WebDAVTransport: Sendable {
             "the server sends requests round in circles")
     }
 
-    /// Where a redirect leads. Only to the same server: the password must not go to another.
-    private func target(of answer: HTTPAnswer) throws(StoreError) -> String {
-        let location = answer.head.field("location") ?? ""
-        if location.hasPrefix("/"), !location.hasPrefix("//") { return origin.text + location }
-        for prefix in [origin.isSecure ? "https://" : "http://"] where location.hasPrefix(prefix) {
-            let host = location.dropFirst(prefix.count).prefix { $0 != "/" && $0 != "?" }
-            let target = try? Origin(isSecure: origin.isSecure, parsing: host)
-            if target?.host == origin.host, target?.effectivePort == origin.effectivePort {
-                return location
-            }
+    /// Whether the tree as a whole is elsewhere, and what is at `path` in it is at `place` for that. If nothing
+    /// is known of it yet, that is noted.
+    func isMoved(_ path: [UInt8], to place: [UInt8]) -> Bool {
+        let inside = path.dropFirst(root.count)
+        guard place.suffix(inside.count) == inside else { return false }
+        let above = Array(place.dropLast(inside.count))
+        return state.withLock { state in
+            if inside.isEmpty || state.place == nil { state.place = above }
+            return state.place == above
         }
+    }
+
+    /// Where a redirect leads. Only to the same server: the password must not go to another.
+    private func target(of answer: HTTPAnswer, from url: String) throws(StoreError) -> String {
+        let location = answer.head.field("location") ?? ""
+        if let target = origin.target(of: location, from: url) { return target }
         throw answers.error(
             answer, "the collection is elsewhere",
             words: location.isEmpty ? nil : String(location.prefix { $0 != "?" }))

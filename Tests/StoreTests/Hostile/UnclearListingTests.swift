@@ -1,0 +1,143 @@
+import Model
+import TestSupport
+import Testing
+
+@testable import Stores
+
+/// Listings of WebDAV collections of which a part cannot be understood, or may mean two things.
+@Suite struct UnclearListingTests {
+    private static let kind = "<D:resourcetype/>"
+    private static let folder = "<D:resourcetype><D:collection/></D:resourcetype>"
+    private static let file =
+        kind + "<D:getcontentlength>5</D:getcontentlength><D:getetag>\"e\"</D:getetag>"
+    private static let found = "<D:status>HTTP/1.1 200 OK</D:status>"
+
+    private static func response(_ href: String, _ properties: String, _ status: String = found)
+        -> String
+    {
+        "<D:response><D:href>\(href)</D:href><D:propstat><D:prop>\(properties)</D:prop>\(status)"
+            + "</D:propstat></D:response>"
+    }
+
+    private static func listing(_ responses: [String]) -> [UInt8] {
+        Array(
+            ("<D:multistatus xmlns:D=\"DAV:\">" + responses.joined() + "</D:multistatus>").utf8)
+    }
+
+    /// What a walk through `/x` shows, folders with a slash, and what it passes over.
+    private func walked(_ behaviour: @escaping HostileServer.Behaviour) throws -> (
+        shown: [String], passedOver: PassedOver
+    ) {
+        let server = try HostileServer(behaviour)
+        defer { withExtendedLifetime(server) {} }
+        var settings = StoreSettings()
+        settings.retries.firstWait = 0.01
+        let tree = try StoreAddress(
+            parsing: "dav://127.0.0.1:\(server.port)/x?netrc=/nonexistent"
+        ).openTree(settings)
+        var shown: [String] = []
+        let passedOver = try tree.walk(StoreCall()) { (entry) throws(StoreError) in
+            shown.append(
+                String(decoding: entry.path, as: UTF8.self) + (entry.kind == .folder ? "/" : ""))
+        }
+        return (shown, passedOver)
+    }
+
+    /// The same of a server that lists these members and has nothing else.
+    private func walked(listing members: [String]) throws -> (
+        shown: [String], passedOver: PassedOver
+    ) {
+        try walked { connection in
+            guard connection.head.hasPrefix("PROPFIND /x/ ") else {
+                return connection.answer("404 Not Found")
+            }
+            connection.answer(
+                "207 Multi-Status", [],
+                Self.listing([Self.response("/x/", Self.folder)] + members))
+        }
+    }
+
+    private func bytes(_ texts: String...) -> [[UInt8]] { texts.map { Array($0.utf8) } }
+
+    @Test func `what is there and cannot be shown is told by its path, if a folder can have that`()
+        throws
+    {
+        let sizes = ["1e3", "-1", "99999999999999999"]
+        var members = sizes.enumerated().map {
+            Self.response("/x/\($0)", Self.file.replacing(">5<", with: ">\($1)<"))
+        }
+        members += ["b%2F%2F", "%2E%2E", String(repeating: "l", count: 256), "c"].map {
+            Self.response("/x/\($0)", Self.file)
+        }
+        let (shown, passedOver) = try walked(listing: members)
+        #expect(shown == ["c"])
+        #expect(passedOver.count == 6 && passedOver.unshown == bytes("0", "1", "2"))
+    }
+
+    @Test(arguments: ["", "<D:status/>", "<D:status>fine</D:status>"])
+    func `what is told without a status is neither a file nor gone`(_ status: String) throws {
+        let members = [
+            Self.response("/x/folder/", Self.folder, status),
+            Self.response("/x/file", Self.file, status), Self.response("/x/c", Self.file),
+        ]
+        let (shown, passedOver) = try walked { connection in
+            // As servers answer for the pages that they make of folders.
+            if connection.method == "HEAD" { return connection.answer("200 OK", [], [1, 2, 3]) }
+            connection.answer(
+                "207 Multi-Status", [],
+                Self.listing([Self.response("/x/", Self.folder)] + members))
+        }
+        #expect(shown == ["c"])
+        #expect(passedOver.unshown == bytes("folder", "file"))
+    }
+
+    @Test func `a status of the whole is that of its parts, in whatever form it is written`() throws
+    {
+        let parts = [
+            Self.response("/x/b", Self.file, "").replacing(
+                "</D:response>", with: Self.found + "</D:response>"),
+            Self.response("/x/c", Self.file, "<D:status>200 OK</D:status>"),
+        ]
+        let (shown, passedOver) = try walked(listing: parts)
+        #expect(shown == ["b", "c"] && passedOver.count == 0)
+    }
+
+    @Test func `a listing with something that has no address is not understood`() throws {
+        let nameless = "<D:response><D:propstat><D:prop>\(Self.file)</D:prop>\(Self.found)"
+        #expect(throws: StoreError.self) {
+            try walked(listing: [
+                Self.response("/x/a", Self.file), nameless + "</D:propstat></D:response>",
+            ])
+        }
+    }
+
+    @Test func `a question mark is part of a name if it is encoded, or something is called so`()
+        throws
+    {
+        let hrefs = ["/x/a%3Fb", "/x/c?d", "http://127.0.0.1/x/e?session=/1", "/x/?session=1"]
+        let (shown, passedOver) = try walked { connection in
+            let path = connection.head.split(separator: " ")[1]
+            if connection.head.contains("Depth: 0") {
+                let isThere = path == "/x/c%3Fd"
+                return isThere
+                    ? connection.answer(
+                        "207 Multi-Status", [],
+                        Self.listing([Self.response("/x/c?d", Self.file)]))
+                    : connection.answer("404 Not Found")
+            }
+            let members = hrefs.map {
+                Self.response($0, $0.hasPrefix("/x/?") ? Self.folder : Self.file)
+            }
+            connection.answer("207 Multi-Status", [], Self.listing(members))
+        }
+        #expect(shown == ["a?b", "c?d", "e"] && passedOver.count == 0)
+    }
+
+    @Test func `HTTP is HTTP in capitals, too`() throws {
+        let (shown, _) = try walked(listing: [
+            Self.response("HTTP://127.0.0.1/x/a", Self.file),
+            Self.response("Https://127.0.0.1/x/b", Self.file),
+        ])
+        #expect(shown == ["a", "b"])
+    }
+}
