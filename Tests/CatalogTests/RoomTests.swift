@@ -83,6 +83,42 @@ import Testing
         #expect(folder.size("catalog.db-wal") < size + 64 << 10)
     }
 
+    @Test func `all pages that a change may take have their blocks, however the file has grown`()
+        throws
+    {
+        for first in stride(from: UInt64(1), to: 1_000, by: 100) {
+            try database.applyAll(names(from: first, count: 97))
+            try database.checkpoint()
+            // As where a full disk had room for a part of what the file was to grow by. SQLite makes it
+            // longer then, and the disk gives it no blocks for that.
+            #expect(truncate(path, off_t(try pages() * 4_096)) == 0)
+            try database.apply(names(from: first + 97, count: 1))
+            try database.checkpoint()
+            try database.applyAll(names(from: first + 98, count: 2))
+            var status = stat()
+            #expect(stat(path, &status) == 0)
+            #expect(allocated("catalog.db") >= Int(status.st_size), "\(first)")
+        }
+    }
+
+    /// Pages of the catalog, as its file says.
+    private func pages() throws -> Int {
+        let file = open(path + "-copy", O_RDWR | O_CREAT, 0o600)
+        defer { close(file) }
+        // In a process of its own: closing the catalog's file would take the locks of this one.
+        let copied = try run(["dd", "if=\(path)", "of=\(path)-copy", "bs=1", "skip=28", "count=4"])
+        #expect(copied.status == 0, "\(copied)")
+        var bytes = [UInt8](repeating: 0, count: 4)
+        #expect(read(file, &bytes, 4) == 4)
+        return bytes.reduce(0) { $0 << 8 | Int($1) }
+    }
+
+    private func names(from first: UInt64, count: UInt64) -> [Mutation] {
+        (first..<first + count).map {
+            mutation($0, [.putName(parent: .root, name: Array(String($0).utf8), item: .root)])
+        }
+    }
+
     @Test func `a log that has become long is written from its start again`() throws {
         // More than SQLite leaves of the file when it starts over.
         let limit: Int64 = 8 << 20

@@ -4,7 +4,7 @@ package import Model
 /// disk must not keep the catalog from recording that.
 ///
 /// The catalog's own file is allocated ahead of each transaction, so that a checkpoint needs nothing
-/// more; SQLite's log and shared memory have their blocks (``CatalogRoom``); and a row of the table
+/// more; it, SQLite's log and shared memory have their blocks (``CatalogRoom``); and a row of the table
 /// `meta` holds pages that are given up to the other tables when the disk is full.
 extension CatalogDatabase {
     /// Mutations of one transaction, and of one on a full disk.
@@ -20,7 +20,7 @@ extension CatalogDatabase {
     /// Takes the room, as far as the disk has it, and keeps it until the catalog is closed.
     package func holdRoom() throws(Failure) {
         holdsRoom = true
-        connection.setChunk(64 << 10)
+        connection.setChunk(Int32(CatalogRoom.chunk))
         hasReserve = try connection.integer("SELECT count(*) FROM meta WHERE key = 'reserve'") != 0
         try refillReserve()
         if room == nil { room = try? CatalogRoom(path: connection.path) }
@@ -57,8 +57,8 @@ extension CatalogDatabase {
     private func extendFile(for mutations: Int) -> Bool {
         guard holdsRoom else { return true }
         guard let pages = try? connection.integer("PRAGMA page_count") else { return false }
-        return connection.extendFile(
-            to: pages * Self.pageBytes + Int64(mutations) * Self.growth + Self.slack)
+        let bytes = pages * Self.pageBytes + Int64(mutations) * Self.growth + Self.slack
+        return room?.holdCatalog(to: bytes) ?? connection.extendFile(to: bytes)
     }
 
     /// Empties SQLite's log and gives the reserve's pages to the other tables.
