@@ -12,7 +12,7 @@ internal import Stores
 /// end     TOKEN
 /// ```
 /// SIZE to MODE are decimal; SECONDS is empty where the source tells no time. TARGET is a symlink's.
-/// What is closed is there, but could not be looked at, nor what is below it.
+/// What is closed is there, but could not be looked at, nor what is below it, or cannot be shown as it is now.
 /// The call that sets it ends with EINPROGRESS when the daemon has taken the message.
 /// The daemon never lists a source itself: what foreign servers say is understood in another process.
 enum ImportMessage {

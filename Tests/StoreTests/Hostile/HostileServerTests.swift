@@ -343,7 +343,8 @@ import Testing
         #expect(seconds < 3, "it took \(seconds) s")
         #expect(try list(">" + String(repeating: "<b/>", count: 1_000_000)).0 == .corrupt)
         // A page as large as there is one.
-        let object = "<Contents>" + String(repeating: "<b>c</b>", count: 14) + "</Contents>"
+        let object =
+            "<Contents><Key>a</Key>" + String(repeating: "<b>c</b>", count: 13) + "</Contents>"
         #expect(try list(">" + String(repeating: object, count: 1_000)).0 == nil)
     }
 }
