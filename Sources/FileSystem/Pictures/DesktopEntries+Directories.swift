@@ -168,7 +168,9 @@ extension DesktopEntries {
     /// A document has another path because a directory above it has.
     private func move(_ document: Named, from former: [UInt8]) {
         let head = shelf.head(document.subject.node, document.subject.type)
-        if Self.isDrawn(head) || occupant(of: former) != nil {
+        let isFree = occupant(of: former) == nil
+        if isFree, let head, isTakenAlong(document, head, from: former) { return }
+        if Self.isDrawn(head) || !isFree {
             // Not taken along, but as they have to be now: some of them may be there already, and what is
             // at the former path may be of another document, after an exchange.
             clear(former)
@@ -188,6 +190,22 @@ extension DesktopEntries {
             }
         }
         if had { standIn(for: document) }
+    }
+
+    /// Gives the entries of a document to its new path, if they are all that it has to have there.
+    private func isTakenAlong(
+        _ document: Named, _ head: PictureFile, from former: [UInt8]
+    ) -> Bool {
+        let subject = document.subject
+        guard Self.isDrawn(head), document.isReadable, !isTemporaryName(subject.fileName),
+            !state.withLock({ $0.mayBeStoodFor(subject.document) })
+        else { return false }
+        for (from, to) in zip(texts(former), texts(document.path)) {
+            guard cache.move(path: from, to: to, of: facts(from, subject)) else { return false }
+        }
+        guard isThere(document, head) else { return false }
+        remember(subject.document, subject.node)
+        return true
     }
 
     /// A directory's path and what is below it; no path if it is gone.

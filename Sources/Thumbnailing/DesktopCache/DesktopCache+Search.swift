@@ -5,7 +5,7 @@ internal import SystemCalls
 // entries, of which most are of others.
 extension DesktopCache {
     /// The address of the longest path and the other texts, which all stand before the picture, fit into this.
-    private static let headBytes = 16 << 10
+    static let headBytes = 16 << 10
     /// How old a file has to be to have been left by a process that cannot be seen here, in seconds.
     private static let abandonment = 3_600
 
@@ -31,7 +31,7 @@ extension DesktopCache {
                 }
                 let texts = PNGFile.texts(ofBeginning: Self.head(path, &buffer))
                 if texts[Self.versionKey]?.hasPrefix(beginning) == true,
-                    let path = texts["Thumb::URI"].flatMap({ FileURI.path(ofAddress: $0) })
+                    let path = texts[Self.addressKey].flatMap({ FileURI.path(ofAddress: $0) })
                 {
                     found(path)
                 }

@@ -70,6 +70,10 @@ public struct DesktopCache: Sendable {
         case system(Errno)
     }
 
+    /// The key of the file's address.
+    static let addressKey = "Thumb::URI"
+    /// How much longer the address of a file may become before its entries are written anew.
+    private static let room = 256
     /// The key of the time. GLib and Qt want whole seconds, tumbler those and six digits: with GLib all
     /// entries of text count that are of the narrow kind (tEXt), with Qt the last one of any kind, with
     /// tumbler the first.
@@ -131,11 +135,13 @@ public struct DesktopCache: Sendable {
         let address = FileURI.address(ofPath: subject.path.pathBytes)
         let name = try system { () throws(Errno) in try FileURI.entryName(address) }
         let time = Self.time(subject.modified)
-        var texts = [("Thumb::URI", address), (Self.timeKey, time)]
+        var texts = [(Self.timeKey, time)]
         if let size = subject.size { texts.append(("Thumb::Size", String(size))) }
         if let type = subject.mimeType { texts.append(("Thumb::Mimetype", type)) }
         if let version = subject.version { texts.append((Self.versionKey, version)) }
         texts.append(("Software", "ShapeEdit"))
+        // The last one, for ``move(path:to:of:)``.
+        texts.append((Self.addressKey, address))
         let rest = String(1_000_000 + subject.microseconds).dropFirst()
         let wideTexts = [(key: Self.timeKey, value: "\(time).\(rest)")]
         var problem: Failure?
@@ -149,7 +155,8 @@ public struct DesktopCache: Sendable {
                     file.height <= size.pixels
                 else { throw .notAPicture(size) }
                 let entry = file.bytes(
-                    texts: texts.map { (key: $0.0, value: $0.1) }, wideTexts: wideTexts)
+                    texts: texts.map { (key: $0.0, value: $0.1) }, wideTexts: wideTexts,
+                    room: Self.room)
                 try system { () throws(Errno) in try put(entry, size, name) }
             } catch {
                 unlink(path(size, name))
@@ -183,39 +190,6 @@ public struct DesktopCache: Sendable {
         return Size.allCases.filter { unlink(self.path($0, name)) == 0 }.isEmpty == false
     }
 
-    /// Gives the entries of a file to its new path. Entries of the new path go, also where the old
-    /// path had none or they cannot be written: they were of another file. The first problem is thrown.
-    public func rename(path: String, to newPath: String) throws(Failure) {
-        guard path != newPath else { return }
-        let address = FileURI.address(ofPath: newPath.pathBytes)
-        let (old, new) = (try name(ofPath: path), try name(ofPath: newPath))
-        var problem: Failure?
-        for size in Size.allCases {
-            do throws(Failure) {
-                try rename(size, old, to: new, address)
-            } catch {
-                unlink(self.path(size, new))
-                problem = problem ?? error
-            }
-            unlink(self.path(size, old))
-        }
-        if let problem { throw problem }
-    }
-
-    private func rename(
-        _ size: Size, _ old: String, to new: String, _ address: String
-    ) throws(Failure) {
-        guard let bytes = read(size, old), let file = PNGFile(bytes) else {
-            unlink(path(size, new))
-            return
-        }
-        var texts = PNGFile.texts(of: bytes)
-        texts["Thumb::URI"] = address
-        let entry = file.bytes(
-            texts: texts.sorted { $0.key < $1.key }.map { (key: $0.key, value: $0.value) })
-        try system { () throws(Errno) in try put(entry, size, new) }
-    }
-
     /// Whether there is an entry for this state of a file.
     public func isCurrent(_ size: Size, of subject: Subject) -> Bool {
         picture(size, of: subject) != nil
@@ -231,28 +205,30 @@ public struct DesktopCache: Sendable {
         guard let name = try? name(ofPath: subject.path), let bytes = read(size, name) else {
             return nil
         }
-        let texts = PNGFile.texts(of: bytes)
-        let isCurrent =
-            texts["Thumb::URI"] == FileURI.address(ofPath: subject.path.pathBytes)
+        return isCurrent(PNGFile.texts(of: bytes), of: subject) ? bytes : nil
+    }
+
+    /// Whether those are the texts of an entry for this state of a file.
+    func isCurrent(_ texts: [String: String], of subject: Subject) -> Bool {
+        texts[Self.addressKey] == FileURI.address(ofPath: subject.path.pathBytes)
             && texts[Self.timeKey] == Self.time(subject.modified)
             && (subject.version == nil || texts[Self.versionKey] == subject.version)
-        return isCurrent ? bytes : nil
     }
 
     /// A time as GLib compares it: before 1970 as what the same 64 bits are without a sign.
     private static func time(_ modified: Int64) -> String { String(UInt64(bitPattern: modified)) }
 
-    private func name(ofPath path: String) throws(Failure) -> String {
+    func name(ofPath path: String) throws(Failure) -> String {
         try system { () throws(Errno) in
             try FileURI.entryName(FileURI.address(ofPath: path.pathBytes))
         }
     }
 
-    private func path(_ size: Size, _ name: String) -> String {
+    func path(_ size: Size, _ name: String) -> String {
         "\(folder)/\(size.rawValue)/\(name)"
     }
 
-    private func system<Result>(_ body: () throws(Errno) -> Result) throws(Failure) -> Result {
+    func system<Result>(_ body: () throws(Errno) -> Result) throws(Failure) -> Result {
         do throws(Errno) { return try body() } catch { throw .system(error) }
     }
 }
@@ -261,13 +237,13 @@ extension DesktopCache {
     /// No entry is larger: the largest picture of 1024 pixels without compression.
     private static let entryBytes = 5 << 20
 
-    private func read(_ size: Size, _ name: String) -> [UInt8]? {
+    func read(_ size: Size, _ name: String) -> [UInt8]? {
         let flags = O_RDONLY | O_NOFOLLOW | O_NONBLOCK
         guard let file = try? OwnedDescriptor.open(path(size, name), flags) else { return nil }
         return try? WholeFile.read(file, limit: Self.entryBytes)
     }
 
-    private func put(_ bytes: [UInt8], _ size: Size, _ name: String) throws(Errno) {
+    func put(_ bytes: [UInt8], _ size: Size, _ name: String) throws(Errno) {
         let target = path(size, name)
         let temporary = "\(target).\(processIdentifier())-\(UInt64.random(in: 0 ... .max))"
         let flags = O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW

@@ -3,6 +3,8 @@ internal import SystemCalls
 /// A PNG file, as far as its chunks go: no pixel is decoded, so that a hostile one is no danger.
 public struct PNGFile: Sendable {
     private static let signature: [UInt8] = [0x89, 0x50, 0x4E, 0x47, 0x0D, 0x0A, 0x1A, 0x0A]
+    /// A chunk that nobody reads.
+    private static let room = "roOm"
     /// What makes the picture; everything else (texts, profiles, times) is left out.
     private static let kept: Set<String> = ["IHDR", "PLTE", "tRNS", "gAMA", "sRGB", "IDAT", "IEND"]
 
@@ -55,10 +57,13 @@ public struct PNGFile: Sendable {
 
     /// The file with entries of text and nothing else but its picture.
     ///
-    /// - Parameter wideTexts: those of the kind that can have any characters (iTXt), which come first.
+    /// - Parameters:
+    ///   - wideTexts: those of the kind that can have any characters (iTXt), which come first.
+    ///   - room: bytes behind the texts by which one of them can become longer in its place
+    ///     (``replacement(ofLastText:with:in:)``).
     public func bytes(
         texts: [(key: String, value: String)] = [],
-        wideTexts: [(key: String, value: String)] = []
+        wideTexts: [(key: String, value: String)] = [], room: Int = 0
     ) -> [UInt8] {
         var result = Self.signature
         for (index, chunk) in chunks.enumerated() {
@@ -72,8 +77,32 @@ public struct PNGFile: Sendable {
             for (key, value) in texts {
                 Self.append("tEXt", Array(key.utf8) + [0] + Array(value.utf8), to: &result)
             }
+            if room > 0 {
+                Self.append(Self.room, [UInt8](repeating: 0, count: room), to: &result)
+            }
         }
         return result
+    }
+
+    /// What has to be written in its place to give the last of a file's texts another value: the file keeps its
+    /// length. nil if that text is not the last one, or there is no room behind it.
+    ///
+    /// - Parameter bytes: those that the file begins with.
+    static func replacement(
+        ofLastText key: String, with value: String, in bytes: [UInt8]
+    ) -> (bytes: [UInt8], place: Int)? {
+        guard let chunks = split(bytes, isWhole: false),
+            let index = chunks.firstIndex(where: { $0.type == Self.room }), index > 0
+        else { return nil }
+        let (text, room) = (chunks[index - 1], chunks[index].data)
+        let data = Array(key.utf8) + [0]
+        guard text.type == "tEXt", text.data.starts(with: data) else { return nil }
+        let left = room.count + text.data.count - data.count - value.utf8.count
+        guard left > 0 else { return nil }
+        var result: [UInt8] = []
+        append("tEXt", data + Array(value.utf8), to: &result)
+        append(Self.room, [UInt8](repeating: 0, count: left), to: &result)
+        return (result, text.data.startIndex - 8)
     }
 
     /// The same picture with another colour (red, green, blue) at a place of its palette; nil if it

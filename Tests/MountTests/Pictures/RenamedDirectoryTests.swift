@@ -83,6 +83,53 @@ struct RenamedDirectoryTests {
         }
     }
 
+    @Test func `the entries of a directory that is renamed are not written again`() throws {
+        try #require(isInstalled("gio"))
+        try withPictures { (desk) throws in
+            try fill(desk, "one", count: 3)
+            // As long as they are open, no other file has their numbers.
+            var entries: [Int32] = []
+            defer { for entry in entries { close(entry) } }
+            func open() throws { entries += try desk.entries().map { Glibc.open($0, O_RDONLY) } }
+            func kept() -> Int {
+                entries.count { entry in
+                    var status = stat()
+                    return fstat(entry, &status) == 0 && status.st_nlink == 1
+                }
+            }
+            try open()
+            // A name with escapes, one that is longer, and one below another.
+            desk.agent.makeDirectory("above")
+            var old = "one"
+            for new in ["to o", "a longer name", "above/x"] {
+                desk.agent.rename(ByteString(old), ByteString(new))
+                old = new
+                for number in 0..<3 {
+                    #expect(try waitUntil { try desk.isRight("\(new)/\(number).slide") })
+                }
+                #expect(try waitUntil { try desk.entries().count == 4 * 3 })
+                #expect(kept() == 4 * 3)
+            }
+            // There is no room for that in them.
+            let long = String(repeating: "ü", count: 120)
+            desk.agent.rename("above", ByteString(long))
+            for number in 0..<3 {
+                #expect(try waitUntil { try desk.isRight("\(long)/x/\(number).slide") })
+            }
+            #expect(try waitUntil { try desk.entries().count == 4 * 3 })
+            #expect(kept() == 0)
+            // Those of a document that has changed meanwhile are.
+            try open()
+            desk.agent.rename(ByteString(long), "two")
+            desk.agent.store("two/x/0.slide", PictureDesk.slide(99))
+            for number in 0..<3 {
+                #expect(try waitUntil { try desk.isRight("two/x/\(number).slide") })
+            }
+            #expect(try waitUntil { try desk.entries().count == 4 * 3 })
+            #expect(kept() == 4 * 2)
+        }
+    }
+
     @Test func `documents whose directories change places have their own pictures`() throws {
         try #require(isInstalled("gio"))
         try withPictures { (desk) throws in
