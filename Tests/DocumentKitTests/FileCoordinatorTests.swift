@@ -90,6 +90,44 @@ import Testing
     }
 
     @Test(arguments: places)
+    func `what only reads shares, and what writes excludes, for whatever purpose`(
+        _ dataPath: DataPath
+    ) throws {
+        try withVolume(dataPath) { volume in
+            let path = "\(volume.directory)/item"
+            try store(path, "x")
+            for held in FileAccess.allCases {
+                try FileCoordinator().coordinate([FileIntent(path, held)]) { _ in
+                    for wanted in FileAccess.allCases {
+                        let isHad =
+                            (try? FileCoordinator().coordinate(
+                                [FileIntent(path, wanted)], waiting: .milliseconds(20)
+                            ) { _ in true }) != nil
+                        #expect(
+                            isHad == (!held.writes && !wanted.writes), "\(wanted) beside \(held)")
+                    }
+                }
+            }
+        }
+    }
+
+    @Test func `what is opened for uploading stays the version that it was`() throws {
+        try withVolume(.passthrough) { volume in
+            let path = "\(volume.directory)/item"
+            try store(path, "one")
+            var opened: OwnedDescriptor?
+            try FileCoordinator().coordinate([FileIntent(path, .readForUploading)]) {
+                opened = try OwnedDescriptor.open($0[0], O_RDONLY)
+            }
+            try FileCoordinator().coordinate([FileIntent(path, .write)]) { try store($0[0], "two") }
+            var bytes = [UInt8](repeating: 0, count: 8)
+            let count = try opened?.read(into: &bytes, at: 0) ?? 0
+            #expect(String(decoding: bytes[..<count], as: UTF8.self) == "one")
+            #expect(text(of: path) == "two")
+        }
+    }
+
+    @Test(arguments: places)
     func `a link stands for what it leads to, but for what is done to the link`(
         _ dataPath: DataPath
     ) throws {
