@@ -121,7 +121,7 @@ import Testing
         }
     }
 
-    @Test func `as many are sealed together as take half a second, of few at first`() {
+    @Test func `as many are sealed together as are moved in half a second, of few at first`() {
         let versions = Versions()
         for item: UInt64 in 0..<5_000 { versions.publish(item, at: 0) }
         #expect(versions.areDue(at: 5))
@@ -130,11 +130,14 @@ import Testing
             #expect(taken == expected)
             versions.measure(taken, seconds: 0.01)
         }
-        versions.measure(512, seconds: 51.2)
-        #expect(versions.take().count == 5)
-        versions.measure(5, seconds: 5)
-        #expect(versions.take().count == 1)
+        versions.measure(512, seconds: 5.12)
+        #expect(versions.take().count == 50)
         versions.measure(1, seconds: 1)
-        #expect(versions.take().count == 1)
+        #expect(versions.take().count == 50)
+        // As few as one sync of the disk is made for.
+        versions.measure(50, seconds: 50)
+        #expect(versions.take().count == 17)
+        versions.measure(17, seconds: 0.01)
+        #expect(versions.take().count == 34)
     }
 }

@@ -228,24 +228,25 @@ extension CatalogDatabase {
         while try select.step() { body(try row(select)) }
     }
 
-    /// Removes versions, and sessions that were to become some, whose numbers no node can have; how many there
-    /// were. Only to repair a catalog.
-    package func removeImpossibleVersions() throws(Failure) -> Int64 {
-        var removed: Int64 = 0
-        for table in ["version", "session"] {
-            let clause = """
-                \(table) WHERE ordinal NOT BETWEEN 0 AND \(NodeNumber.largestOrdinal)
-                OR item NOT BETWEEN 1 AND \(NodeNumber.largestItem)
-                """
-            let count = try connection.integer("SELECT count(*) FROM \(clause)")
-            // What is sound is not written to.
-            if count == 0 { continue }
+    /// Removes versions, and sessions that were to become some, whose numbers no node can have; how many of
+    /// each there were. Only to repair a catalog.
+    package func removeImpossibleVersions() throws(Failure) -> (versions: Int64, sessions: Int64) {
+        try (removeImpossible(in: "version"), removeImpossible(in: "session"))
+    }
+
+    private func removeImpossible(in table: String) throws(Failure) -> Int64 {
+        let clause = """
+            \(table) WHERE ordinal NOT BETWEEN 0 AND \(NodeNumber.largestOrdinal)
+            OR item NOT BETWEEN 1 AND \(NodeNumber.largestItem)
+            """
+        let count = try connection.integer("SELECT count(*) FROM \(clause)")
+        // What is sound is not written to.
+        if count > 0 {
             try connection.transaction { () throws(Failure) in
                 try connection.execute("DELETE FROM \(clause)")
             }
-            removed += count
         }
-        return removed
+        return count
     }
 
     func rows(_ select: Statement) throws(Failure) -> [VersionRow] {

@@ -21,8 +21,9 @@ extension ContainerCheck {
         }
         let items = Set(wrong.map(\.number))
         let removed = try database.removeImpossibleVersions()
-        if removed > 0 {
-            find("\(Count.words(removed, "version")) had numbers that cannot be", repaired: true)
+        for (count, what) in [(removed.versions, "version"), (removed.sessions, "unfinished save")]
+        where count > 0 {
+            find("\(Count.words(count, what)) had numbers that cannot be", repaired: true)
         }
         var last: [ItemNumber: VersionRow] = [:]
         if !items.isEmpty {

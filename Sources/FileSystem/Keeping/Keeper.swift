@@ -20,6 +20,9 @@ final class Keeper: Sendable {
     /// All documents' earlier versions are looked through this often, in nanoseconds.
     private static let thinningPace: UInt64 = 600_000_000_000
 
+    /// A round goes on for so long, in milliseconds, with the removing of what others wait for.
+    private static let purgingTime: UInt64 = 3_000
+
     /// Freed memory goes back to the system this often, in nanoseconds.
     private static let trimPace: UInt64 = 20_000_000_000
 
@@ -89,9 +92,14 @@ final class Keeper: Sendable {
         }
     }
 
-    /// Lets go of what may be let go of; says whether that made room. Waits for it.
+    /// How long who wants room waits for it, in milliseconds.
+    static let patience: UInt64 = 10_000
+
+    /// Lets go of what may be let go of, and waits for it; says whether that made room since.
     @discardableResult
-    func makeRoom(_ room: Room) -> Bool {
+    func makeRoom(
+        _ room: Room, until end: UInt64 = MonotonicClock.after(milliseconds: patience)
+    ) -> Bool {
         let target = state.signal { state -> Int in
             if room == .ofRemoved { state.wantRemoved += 1 } else { state.wantRoom += 1 }
             state.hurried = true
@@ -99,7 +107,7 @@ final class Keeper: Sendable {
             state.awaited = state.begun + 1
             return state.awaited
         }
-        let _: Bool? = state.wait(until: MonotonicClock.after(milliseconds: 10_000)) { state in
+        let _: Bool? = state.wait(until: end) { state in
             let isMade =
                 switch room {
                 case .ofRemoved: state.purged >= target
@@ -155,9 +163,13 @@ final class Keeper: Sendable {
         if tight { weeding.volume.noteFullDisk() }
         weeding.keepReserve(tight: tight)
         // A file that was removed may be made again in a moment, and is its document then; only who waits
-        // for room is in a hurry, and does not wait for what is to be sealed.
+        // for room is in a hurry, and does not wait for what is to be sealed as well.
         let isHurried = plan.room || plan.removed
-        var hasMore = isHurried && purge(weeding, now: true, ending: plan.ended)
+        var hasMore = isHurried
+        let purgingEnd = MonotonicClock.after(milliseconds: Self.purgingTime)
+        while hasMore, MonotonicClock.now < purgingEnd {
+            hasMore = purge(weeding, now: true, ending: plan.ended)
+        }
         let isHashing = weeding.sealDue(
             hashing, all: tight || plan.ended, ending: plan.ended
         ) { isAwaited }

@@ -14,8 +14,8 @@ struct UnsealedVersions: Sendable {
     static let many = 16
     /// So much longer than it took to seal many is the rest after it, unless all is quiet.
     private static let rest: UInt64 = 3
-    /// At most so many are sealed together, and on a slow disk as many as take this long: who waits for room
-    /// waits for them.
+    /// At most so many are sealed together, and where the disk takes long for each entry as many as are moved
+    /// in this time: who waits for room waits for that.
     private static let most = 512
     private static let goal: UInt64 = 500_000_000
 
@@ -73,10 +73,14 @@ struct UnsealedVersions: Sendable {
         return taken
     }
 
-    /// Sealing so many together took this long, but for the sync of the disk that they have in common.
+    /// Moving so many among the blobs took this long.
     mutating func measure(_ count: Int, time: UInt64) {
+        // A few tell little, and say nothing of many.
+        guard count > Self.many else { return }
         let fitting = UInt64(count) * Self.goal / max(time, 1)
-        together = max(1, Int(min(fitting, UInt64(together * 2), UInt64(Self.most))))
+        // Fewer would have a sync each, for which there is one for all.
+        let next = min(fitting, UInt64(together * 2), UInt64(Self.most))
+        together = max(Self.many + 1, Int(next))
     }
 
     /// Takes one out; says whether it was there.

@@ -23,7 +23,7 @@ extension Weeding {
     ///   - all: they are due, whenever they were published.
     ///   - ending: the mount is going away, and somebody waits for that: what is not sealed in time is
     ///     made durable where it is, and sealed in the next mount.
-    ///   - isAwaited: says whether somebody waits for the round to end.
+    ///   - isAwaited: says whether somebody waits for another round.
     /// - Returns: whether there is more to do at once.
     func sealDue(
         _ hashing: PartialHashing, all: Bool, ending: Bool, isAwaited: () -> Bool
@@ -45,11 +45,11 @@ extension Weeding {
             }
             let batch = volume.state.withLock { $0.takeUnsealed() }
             if batch.isEmpty { return false }
-            let (sealed, left, large) = seal(batch, hashing)
+            let (sealed, left, begun) = seal(batch, hashing) { !ending && isAwaited() }
             count += sealed
-            endSealing(batch.count, left, large)
+            endSealing(batch.count, left, begun)
             if !ending, isAwaited() { return true }
-            if left.isEmpty, large.isEmpty { continue }
+            if left.isEmpty, begun.isEmpty { continue }
             if ending { synchronizeAtEnd() }
             return left.isEmpty
         }
@@ -79,8 +79,8 @@ extension Weeding {
             return true
         }
         if !waiting { return try makeDurable(node) }
-        let (_, left, large) = seal([node], nil)
-        endSealing(1, left, large)
+        let (_, left, begun) = seal([node], nil) { false }
+        endSealing(1, left, begun)
         if !left.isEmpty { throw Errno(EIO) }
         try volume.log.synchronize()
         return true
@@ -116,11 +116,14 @@ extension Weeding {
 
     /// Seals what it can.
     ///
-    /// - Parameter hashing: goes on with a large content; `nil`: they wait.
-    /// - Returns: how many it sealed, what has to be tried again, and what is durable but not hashed yet.
+    /// - Parameters:
+    ///   - hashing: goes on with a large content; `nil`: they wait.
+    ///   - isAwaited: says whether others wait for this to end.
+    /// - Returns: how many it sealed, what has to be tried again, and what is to go on: large ones that are
+    ///   durable but not hashed yet, and all that it did not come to.
     private func seal(
-        _ nodes: [NodeNumber], _ hashing: PartialHashing?
-    ) -> (sealed: Int, failed: [NodeNumber], large: [NodeNumber]) {
+        _ nodes: [NodeNumber], _ hashing: PartialHashing?, isAwaited: () -> Bool
+    ) -> (sealed: Int, failed: [NodeNumber], begun: [NodeNumber]) {
         let rows: [VersionRow]? = try? volume.container.query { (database) throws(Failure) in
             var found: [VersionRow] = []
             for node in nodes {
@@ -130,10 +133,9 @@ extension Weeding {
         }
         // Versions that are not in the catalog any more need nothing.
         guard let versions = rows?.filter({ !$0.place.isNamed }) else { return (0, nodes, []) }
-        var large: [NodeNumber] = []
+        var begun: [NodeNumber] = []
         // One at a time: the hashing of another one would begin anew.
         var hashing = hashing
-        let isKeeping = hashing != nil
         var retry: [NodeNumber] = []
         var ready: [VersionRow] = []
         // What has no file of its own gets one before all are made durable.
@@ -142,14 +144,18 @@ extension Weeding {
         let many =
             versions.count { $0.place == .staged } > UnsealedVersions.many && content.trustsDisk
             && (try? content.synchronizeDisk()) != nil
-        let begin = MonotonicClock.now
-        for var version in versions {
+        for (index, row) in versions.enumerated() {
+            if isAwaited() {
+                begun += versions[index...].map(\.node)
+                break
+            }
+            var version = row
             do throws(Errno) {
                 switch try prepare(&version, isDurable: many, hashing) {
                 case .ready: ready.append(version)
                 case .unfinished:
                     hashing = nil
-                    large.append(version.node)
+                    begun.append(version.node)
                 case .stays: break
                 }
             } catch {
@@ -158,11 +164,7 @@ extension Weeding {
             }
         }
         retry += moveAmongBlobs(ready)
-        if isKeeping {
-            let time = MonotonicClock.now - begin
-            volume.state.withLock { $0.unsealed.measure(versions.count, time: time) }
-        }
-        return (ready.count, retry, large)
+        return (ready.count, retry, begun)
     }
 
     private enum Preparation {
@@ -215,6 +217,7 @@ extension Weeding {
             for version in versions { record(version) }
             do throws(Errno) { try volume.log.synchronize() } catch { return versions.map(\.node) }
             var failed: [NodeNumber] = []
+            let begin = MonotonicClock.now
             for version in versions {
                 guard let hash = version.hash else { continue }
                 do throws(Errno) {
@@ -223,6 +226,8 @@ extension Weeding {
                     failed.append(version.node)
                 }
             }
+            let time = MonotonicClock.now - begin
+            volume.state.withLock { $0.unsealed.measure(versions.count, time: time) }
             volume.link?.upload(versions.filter { !failed.contains($0.node) })
             if volume.quota.isLimited { volume.state.withLock { $0.quota.isDue = true } }
             return failed

@@ -140,14 +140,15 @@ extension Volume {
 
     /// Runs `body`; if the disk is full, lets what was removed and earlier versions go and runs it again.
     func makeRoom<Result>(_ body: () throws(Errno) -> Result) throws(Errno) -> Result {
+        let end = MonotonicClock.after(milliseconds: Keeper.patience)
         // The first room that there is may be enough, and the rest take long.
         for room in [Keeper.Room.some, .all] {
             do throws(Errno) { return try body() } catch {
-                guard error.code == ENOSPC || error.code == EDQUOT, keeper.makeRoom(room) else {
-                    throw error
-                }
+                guard error.code == ENOSPC || error.code == EDQUOT else { throw error }
+                if !keeper.makeRoom(room, until: end) { break }
             }
         }
+        // The room may have come in a round that had begun before it was wanted.
         return try body()
     }
 

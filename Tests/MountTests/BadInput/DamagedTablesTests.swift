@@ -147,7 +147,7 @@ struct DamagedTablesTests {
             testDescription: "a session of a version that cannot be",
             statement:
                 "insert into session values (ITEM(a), 1 << 40, 0, 5, 1 << 62, 1 << 62, 0, 0)",
-            says: ["1 version had numbers that cannot be"]),
+            says: ["1 unfinished save had numbers that cannot be"]),
         TableDamage(
             testDescription: "a version's number that cannot be",
             statement: "update version set ordinal = -1 where item = ITEM(a)",
