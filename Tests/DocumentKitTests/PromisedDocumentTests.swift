@@ -76,6 +76,77 @@ import Testing
         }
     }
 
+    @Test(arguments: places)
+    func `an opening that waits for another call of its document can be cancelled`(
+        _ place: DataPath
+    ) throws {
+        try withVolume(place) { volume in
+            let path = "\(volume.directory)/note"
+            let document = Document<Text>(path, quietTime: nil)
+            try document.open(creating: Text("old"))
+            try document.change { $0.text = "mine" }
+            let hasSaved = Monitor(false)
+            let outcome = Monitor<Result<Void, any Error>?>(nil)
+            try FileCoordinator().coordinate([FileIntent(path, .write)]) { _ in
+                Threads.start("saves") {
+                    try? document.save()
+                    hasSaved.signal { $0 = true }
+                }
+                // By then the save waits for the claim, and the opening for the save.
+                usleep(300_000)
+                Threads.start("opens") {
+                    let result = Result { try document.open() }
+                    outcome.signal { $0 = result }
+                }
+                usleep(300_000)
+                document.cancelOpening()
+                let result = outcome.wait(until: MonotonicClock.after(milliseconds: 10_000)) { $0 }
+                #expect(throws: CoordinationError.cancelled) { try result?.get() }
+                #expect(!hasSaved.withLock { $0 })
+            }
+            let _: Bool? = hasSaved.wait { $0 ? true : nil }
+            #expect(document.state == [] && text(of: path) == "mine")
+            try document.close()
+        }
+    }
+
+    @Test func `an opening in a mount that is read only is cancelled when the content is there`()
+        throws
+    {
+        try withVolume(.passthrough, store: "folder", options: ["store_timeout=300"]) { volume in
+            let container = try #require(volume.container)
+            let path = "\(volume.directory)/note"
+            try store(path, "far away")
+            _ = try volume.run("sync", "note")
+            try expectSoon { try container.command("evict", path).status == 0 }
+            try container.unmount()
+            try container.mount(options: ["store_timeout=300", "ro"])
+            let away = container.storeFolder + ".away"
+            #expect(rename(container.storeFolder, away) == 0)
+            let document = Document<Text>(path)
+            let outcome = Monitor<Result<Void, any Error>?>(nil)
+            Threads.start("opens") {
+                let result = Result { try document.open() }
+                outcome.signal { $0 = result }
+            }
+            expectSoon {
+                (try? PathAttributes.value("user.shapeedit.state", of: path))
+                    == Array("downloading".utf8)
+            }
+            #expect(document.state.contains(.progressAvailable) && document.progress == 0)
+            // It cannot be kept from coming, and nobody waits for that.
+            document.cancelOpening()
+            #expect(outcome.withLock { $0 == nil })
+            #expect(rename(away, container.storeFolder) == 0)
+            let result = outcome.wait { $0 }
+            #expect(throws: CoordinationError.cancelled) { try result?.get() }
+            #expect(document.state == [.closed, .editingDisabled] && document.progress == nil)
+            try document.open()
+            #expect(document.contents?.text == "far away")
+            try document.close()
+        }
+    }
+
     @Test func `an opening that has only begun, or is about to end, can be cancelled`() throws {
         try withVolume(.plain) { volume in
             let path = "\(volume.directory)/note"

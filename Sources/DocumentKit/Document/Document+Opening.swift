@@ -18,7 +18,7 @@ extension Document {
             core.openers.insert(this)
         }
         defer { core.signal { _ = $0.openers.remove(this) } }
-        try inTurn {
+        try inTurn(unless: { $0.isCancelled }) {
             let given = try core.withLock { core throws(DocumentProblem) in
                 if core.isOpen { throw .open }
                 // What was closed stays so.
@@ -90,6 +90,8 @@ extension Document {
             }
             guard let path else { return }
             coordinator?.cancel()
+            // Who waits behind another call of this document does not any more.
+            turn.signal { _ in }
             // The waiting for the content may be about to begin only.
             if coordinator != nil, Self.isComing(path) {
                 do {
@@ -154,6 +156,19 @@ extension Document {
         }
         defer { turn.signal { $0 = false } }
         return try body()
+    }
+
+    /// The same, unless the waiting for that has no more purpose: throws `cancelled` then.
+    private func inTurn(unless isVain: (Core) -> Bool, _ body: () throws -> Void) throws {
+        let hasTurn = turn.wait { isBusy -> Bool? in
+            if core.withLock({ isVain($0) }) { return false }
+            if isBusy { return nil }
+            isBusy = true
+            return true
+        }
+        guard hasTurn == true else { throw CoordinationError.cancelled }
+        defer { turn.signal { $0 = false } }
+        try body()
     }
 
     /// Runs `body` with a claim on the file, where it is by then.
