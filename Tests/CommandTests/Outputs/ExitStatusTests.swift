@@ -52,6 +52,17 @@ import Testing
         }
     }
 
+    @Test func `a folder outside of mounts is refused once, and not each file in it`() throws {
+        try withDesk(.plain) { desk in
+            for name in ["a", "b", "c"] { try desk.run("new", name + ".list") }
+            for command in ["evict", "materialize", "cancel", "pin"] {
+                let message = try desk.fail(64, command, desk.folder)
+                #expect(
+                    message == "shapeedit: \(desk.folder): it is not in a mounted container\n")
+            }
+        }
+    }
+
     @Test(
         .enabled(if: !DataPath.isPlain && DataPath.isPrivileged, "needs a mount, and root"),
         arguments: DataPath.mounts.prefix(1))

@@ -64,7 +64,11 @@ struct ContentTargets: ParsableArguments {
         do throws(Errno) {
             _ = try PathAttributes.value("user.shapeedit.container", of: path)
         } catch {
-            guard MountAttributes.isMounted(path) else { return }
+            guard MountAttributes.isMounted(path) else {
+                // Said once, and not of each file that is in it.
+                if status.st_mode & S_IFMT == S_IFDIR { throw Failure.notMounted(path) }
+                return
+            }
             // What may not be read does not tell what it is either.
             if error.code == EACCES { throw DocumentContent.refused(path) }
             throw Failure(.noInput, "\(path): it is neither a document nor a folder of documents")
