@@ -79,6 +79,13 @@ struct Desk {
     func run(
         bytes words: ByteString..., at location: SourceLocation = #_sourceLocation
     ) throws -> ByteString {
+        try run(bytes: words, at: location)
+    }
+
+    /// The same with a list of words.
+    func run(
+        bytes words: [ByteString], at location: SourceLocation = #_sourceLocation
+    ) throws -> ByteString {
         let program = try RunningProgram(
             [Array(try BuiltPrograms.shapeedit().utf8)] + words.map(\.bytes), directory: folder,
             environment: environment)
