@@ -57,6 +57,8 @@ import Testing
                 row(1, "Ёлка и ежевика, МОЙ чай"),
                 row(2, "Ὀδυσσεύς, ἄνθρωπος ᾧδε ΐδιος", title: "Ελλάδα"),
                 row(3, "Straße ﬁne Äpfel"), row(4, "كِتَاب كتـــاب"), row(5, "שָׁלוֹם"),
+                // A sigma at the end of a word is another letter, unless it is a capital.
+                row(6, "ΛΌΓΟΣ"), row(7, "λόγος"), row(8, "λογοσ"),
             ], without: [], mark: nil)
         for (words, documents) in [
             ("елка", [1]), ("ЁЖЕВИКА", [1]), ("ЕЛКА", [1]), ("мои", [1]), ("оδυσσευς", []),
@@ -64,6 +66,7 @@ import Testing
             ("ωδε", [2]),
             ("ιδιος", [2]), ("ελλαδα", [2]), ("\"ΕΛΛΆΔΑ\"", [2]), ("STRASSE", [3]), ("straß", [3]),
             ("FINE", [3]), ("apfel", [3]), ("كتاب", [4]), ("كِتاب", [4]), ("שלום", [5]),
+            ("ΛΟΓΟΣ", [6, 7, 8]), ("λόγος", [6, 7, 8]), ("\"λογοσ\"", [6, 7, 8]),
             ("e\u{301}lka", []), ("Е\u{308}лка", [1]), ("ε\u{301}λλα\u{301}", [2]),
         ] as [(String, [UInt64])] {
             #expect(try found(database, text: words) == documents, "\(words)")
