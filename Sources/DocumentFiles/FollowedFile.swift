@@ -82,7 +82,7 @@ package struct FollowedFile: ~Copyable {
     }
 
     private mutating func take(_ path: String) -> Whereabouts {
-        if Self.isTrash(path) { return .deleted }
+        if TrashFolder.contains(path) { return .deleted }
         let isMoved = path != file.path
         if isMoved { file = file.moved(to: path) }
         hold()
@@ -104,16 +104,5 @@ package struct FollowedFile: ~Copyable {
         // In a mount a descriptor would keep that busy.
         guard mount == nil else { return }
         item = try? OwnedDescriptor.open(file.path, OwnedDescriptor.pathOnly)
-    }
-
-    /// Whether a path leads into a folder for deleted files, as the freedesktop specification has them.
-    private static func isTrash(_ path: String) -> Bool {
-        let names = path.pathNames
-        return names.indices.contains { place in
-            let name = names[place]
-            let isOwn = name == "Trash" || name.hasPrefix(".Trash-")
-            let files = isOwn ? place + 1 : name == ".Trash" ? place + 2 : nil
-            return files.map { $0 < names.count && names[$0] == "files" } ?? false
-        }
     }
 }

@@ -201,7 +201,9 @@ extension Document {
     /// Goes to where the document was moved while its mount was away, and is presented there; whether it was.
     private func followed() -> Bool {
         let now = core.withLock { $0 }
-        guard now.wasAway, let path = now.identity?.path else { return false }
+        guard now.wasAway, let path = now.identity?.path,
+            !TrashFolder.contains(path) || TrashFolder.contains(now.path)
+        else { return false }
         let presentation = core.signal { core -> FilePresentation? in
             core.path = path
             core.events.append(.moved(to: path))

@@ -132,16 +132,23 @@ final class DocumentPresenter<Contents: DocumentContents>: FilePresenter {
         }
     }
     func itemMoved(to path: String) {
-        document.core.signal { core in
+        let former = document.core.signal { core -> FilePresentation? in
+            core.lookTime = MonotonicClock.now
+            if TrashFolder.contains(path), !TrashFolder.contains(core.path) {
+                // It is deleted; what takes its name is the document then, and is presented.
+                core.attachTime = MonotonicClock.now
+                return core.presentation.take()
+            }
             core.path = path
             core.events.append(.moved(to: path))
+            return nil
         }
-        look()
+        former?.end()
     }
     func presentationEnded() {
         document.core.signal { core in
-            // One that another has replaced says nothing of the mount.
-            if core.presentation?.id != nil { return }
+            // One that another has replaced says nothing of the mount, nor one that tells of no mount.
+            if !core.isMounted || core.presentation?.id != nil { return }
             core.wasAway = true
             if core.isOpen || core.isOpening { core.attachTime = MonotonicClock.now }
         }
