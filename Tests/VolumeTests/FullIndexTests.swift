@@ -1,7 +1,5 @@
 import Glibc
-import Logging
 import Model
-import Stores
 import SystemCalls
 import Testing
 
@@ -70,9 +68,8 @@ import Testing
 
     @Test func `a refresh changes and moves what is there where nothing new has room`() throws {
         try InsideContainer.withFolder { path in
-            let container = try InsideContainer(path, capacity: 512, items: 64)
+            let container = try InsideContainer(path, hasSources: true, capacity: 512, items: 64)
             defer { container.close() }
-            container.volume.connectSources(StoreSettings(), logger: Logger(label: "test"))
             let folder = try container.makeFolder("in")
             func tell(_ fields: [String]) -> Int32 {
                 var stale = Volume.Stale()

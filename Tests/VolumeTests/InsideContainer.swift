@@ -1,7 +1,9 @@
 import Catalog
 import Coordination
 import Glibc
+import Logging
 import Model
+import Stores
 import SystemCalls
 import Testing
 
@@ -30,11 +32,12 @@ final class InsideContainer {
     ///
     /// - Parameters:
     ///   - hasPictures: whether there are pictures, of which none is drawn.
+    ///   - hasSources: whether documents can be imported.
     ///   - capacity: names that there is to be address space for.
     ///   - items: the same of items, where they are not to be as many.
     init(
-        _ path: String, hasPictures: Bool = false, capacity: Int = MemoryIndex.usualCapacity,
-        items: Int? = nil
+        _ path: String, hasPictures: Bool = false, hasSources: Bool = false,
+        capacity: Int = MemoryIndex.usualCapacity, items: Int? = nil
     ) throws {
         self.path = path
         if access(path + "/catalog.sqlite", F_OK) != 0 {
@@ -45,6 +48,9 @@ final class InsideContainer {
         volume = Volume(container: container)
         if hasPictures {
             volume.showPictures(PictureOptions(program: "/nonexistent", desktop: []))
+        }
+        if hasSources {
+            volume.connectSources(StoreSettings(), logger: Logger(label: "test"))
         }
         tree = VirtualTree(volume)
         volume.followQueries(tree)
