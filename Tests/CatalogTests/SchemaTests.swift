@@ -91,6 +91,29 @@ import Testing
         #expect(try database.origins() == [origin])
     }
 
+    @Test(.enabled(if: access("/usr/bin/sqlite3", X_OK) == 0, "sqlite3 is not installed"))
+    func `a catalog of an earlier version that is damaged is refused before it is changed`() throws
+    {
+        try CatalogDatabase(path: path, create: true).close()
+        let aged = try run([
+            "sqlite3", path,
+            """
+            DROP TABLE bookmark; DROP TABLE version_apart;
+            ALTER TABLE origin DROP COLUMN waiting_parent;
+            ALTER TABLE origin DROP COLUMN waiting_name; ALTER TABLE name DROP COLUMN rank;
+            PRAGMA user_version = 8
+            """,
+        ])
+        try #require(aged.status == 0, "\(aged)")
+        let problem = try refusal()
+        #expect(problem.kind == .badData)
+        #expect(problem.message.contains("the table bookmark is missing"), "\(problem.message)")
+        let version = try run(["sqlite3", path, "PRAGMA user_version; PRAGMA table_info(name)"])
+            .text
+        #expect(version.hasPrefix("8\n"))
+        #expect(!version.contains("rank"))
+    }
+
     @Test func `a database of another application is refused`() throws {
         try patch(68, 0x1234_5678)
         let failure = try refusal(create: true)

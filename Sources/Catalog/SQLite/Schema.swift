@@ -12,16 +12,19 @@ enum Schema {
     /// whether an empty one may become a catalog.
     static func prepare(_ connection: Connection, create: Bool) throws(Failure) {
         let version = try check(connection, create: create)
+        // Before anything is changed: the release that made it may still make something of it.
+        try checkTables(connection, of: version)
         do throws(Failure) { try migrate(connection, from: version) } catch {
             // Its version is not what its tables are: no statement of ours is wrong.
             guard error.kind == .software else { throw error }
             throw Failure(.badData, "\(error.message), at a catalog of version \(version)")
         }
-        try checkTables(connection)
     }
 
-    private static func migrate(_ connection: Connection, from version: Int) throws(Failure) {
-        for (index, migration) in migrations.enumerated().dropFirst(version) {
+    private static func migrate(
+        _ connection: Connection, from version: Int, to last: Int = migrations.count
+    ) throws(Failure) {
+        for (index, migration) in migrations.enumerated().prefix(last).dropFirst(version) {
             try connection.transaction { () throws(Failure) in
                 for sql in migration { try connection.execute(sql) }
                 try connection.execute("PRAGMA application_id = \(applicationID)")
@@ -63,12 +66,12 @@ enum Schema {
         return Int(version)
     }
 
-    /// Fails where a table is not as this program makes it: what is asked of it would fail, perhaps only in the
-    /// middle of a mount.
-    private static func checkTables(_ connection: Connection) throws(Failure) {
+    /// Fails where a table is not as it is made in that version: what is asked of it would fail, perhaps only
+    /// in the middle of a mount.
+    private static func checkTables(_ connection: Connection, of version: Int) throws(Failure) {
         let made = try Connection(path: ":memory:", create: true, busyMilliseconds: 0)
         defer { made.close() }
-        try migrate(made, from: 0)
+        try migrate(made, from: 0, to: version)
         let found = try columns(connection)
         for (table, columns) in try columns(made) where found[table] != columns {
             throw Failure(

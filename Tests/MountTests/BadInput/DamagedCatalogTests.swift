@@ -47,7 +47,7 @@ import Testing
             let words = statement.split(separator: " ")
             let problem =
                 words[0] == "pragma"
-                ? "a catalog of version 1" : "the table \(words[2])"
+                ? "is not what it was" : "the table \(words[2])"
             try broken.expectRefusal(
                 "mount", "test", broken.container.mountPoint, status: EX_DATAERR,
                 saying: problem, "shapeedit container check test")
