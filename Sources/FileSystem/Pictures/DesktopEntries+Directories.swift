@@ -127,13 +127,18 @@ extension DesktopEntries {
             standInOrMakeWay(document)
             return false
         }
-        let isWhole = head.missing.isEmpty || !subject.isPromise
-        if !hasOthers, isThere(document, head), isWhole {
+        if !hasOthers, Self.isWhole(subject, head), isThere(document, head) {
             remember(subject.document, subject.node)
         } else {
             write(subject.item)
         }
         return true
+    }
+
+    /// Whether the pictures that there are of a document are all that its entries show: without, others stand
+    /// beside them.
+    private static func isWhole(_ subject: PictureSubject, _ head: PictureFile) -> Bool {
+        head.missing.isEmpty || !subject.isPromise
     }
 
     /// Whether a document has entries by all paths of that name. Larger ones are written after the first, and
@@ -169,13 +174,19 @@ extension DesktopEntries {
     private func move(_ document: Named, from former: [UInt8]) {
         let head = shelf.head(document.subject.node, document.subject.type)
         let isFree = occupant(of: former) == nil
-        if isFree, let head, isTakenAlong(document, head, from: former) { return }
+        let moved =
+            if isFree, let head { takeAlong(document, head, from: former) } else {
+                DesktopCache.Moved.nothing
+            }
+        if moved == .all { return }
         if Self.isDrawn(head) || !isFree {
             // Not taken along, but as they have to be now: some of them may be there already, and what is
             // at the former path may be of another document, after an exchange.
             clear(former)
             // Where the directory was renamed again before this was looked at, they are there.
-            if !document.isReadable || !isThere(document, head) { write(document) }
+            if moved == .part || !document.isReadable || !isThere(document, head) {
+                write(document)
+            }
             return
         }
         // Entries that others have made. If there are none, they may be there already: the
@@ -192,20 +203,22 @@ extension DesktopEntries {
         if had { standIn(for: document) }
     }
 
-    /// Gives the entries of a document to its new path, if they are all that it has to have there.
-    private func isTakenAlong(
+    /// Gives the entries of a document to its new path; says whether they are all that it has to have there.
+    private func takeAlong(
         _ document: Named, _ head: PictureFile, from former: [UInt8]
-    ) -> Bool {
+    ) -> DesktopCache.Moved {
         let subject = document.subject
         guard Self.isDrawn(head), document.isReadable, !isTemporaryName(subject.fileName),
+            Self.isWhole(subject, head),
             !state.withLock({ $0.mayBeStoodFor(subject.document) })
-        else { return false }
+        else { return .nothing }
         for (from, to) in zip(texts(former), texts(document.path)) {
-            guard cache.move(path: from, to: to, of: facts(from, subject)) else { return false }
+            let moved = cache.move(path: from, to: to, of: facts(from, subject))
+            if moved != .all { return moved }
         }
-        guard isThere(document, head) else { return false }
+        guard isThere(document, head) else { return .part }
         remember(subject.document, subject.node)
-        return true
+        return .all
     }
 
     /// A directory's path and what is below it; no path if it is gone.

@@ -36,31 +36,39 @@ extension DesktopCache {
         try system { () throws(Errno) in try put(entry, size, new) }
     }
 
+    /// Which entries of a file were given to its new path.
+    package enum Moved {
+        case all
+        /// Those of both paths may be wrong.
+        case part
+        /// There is none of the normal size that can be; nothing was done.
+        case nothing
+    }
+
     /// The same for entries that were written here for this state of the file, without writing their pictures
-    /// again: each file is renamed, and a new address written over the former. False, and nothing done, if there is
-    /// none of the normal size; false, and entries of both paths may be wrong, if one of the others cannot be moved.
+    /// again: each file is renamed, and a new address written over the former.
     ///
     /// Who reads the file meanwhile by the former path, at which there is nothing any more, may see a part of the
     /// new address.
-    package func move(path: String, to newPath: String, of subject: Subject) -> Bool {
+    package func move(path: String, to newPath: String, of subject: Subject) -> Moved {
         let address = FileURI.address(ofPath: newPath.pathBytes)
         guard path != newPath, let old = try? name(ofPath: path),
             let new = try? name(ofPath: newPath)
-        else { return false }
+        else { return .nothing }
         var former = subject
         former.path = path
-        var isWhole = true
+        var moved = Moved.all
         for size in Size.allCases {
             do throws(Errno) {
                 try move(size, old, to: new, address, of: former)
             } catch {
                 // There may be none, and those of the new path may be right.
-                if size == .normal { return false }
+                if size == .normal { return .nothing }
                 // What is there by the new path was of another file.
-                if error.code == ENOENT { unlink(self.path(size, new)) } else { isWhole = false }
+                if error.code == ENOENT { unlink(self.path(size, new)) } else { moved = .part }
             }
         }
-        return isWhole
+        return moved
     }
 
     private func move(

@@ -15,6 +15,15 @@ extension PictureDesk {
         return line.map { String($0.drop { $0 != "/" }) }
     }
 
+    /// Where the entries of a document are, if there are any: the smallest first.
+    func entries(of name: String) throws -> [String] {
+        let address = "file://\(container.mountPoint)/\(name)"
+        let sum = try run(["sh", "-c", "printf %s \"$1\" | md5sum", "sh", address]).text
+        return ["normal", "large", "x-large", "xx-large"].map {
+            "\(cache)/\($0)/\(sum.prefix(32)).png"
+        }
+    }
+
     /// Whether GIO sees the document's picture, and not that of another one.
     func isRight(_ name: String) throws -> Bool {
         guard let entry = try thumbnail(name) else { return false }

@@ -145,6 +145,28 @@ struct PreviewPictureTests {
         }
     }
 
+    @Test func `what stands for larger pictures goes along with a folder, in the next mount too`()
+        throws
+    {
+        try withPhotos(imported: false) { desk, _ in
+            desk.agent.makeDirectory("in")
+            desk.agent.rename("turned.jpg", "in/turned.jpg")
+            func shown(_ folder: String) throws -> Int {
+                try desk.entries(of: "\(folder)/turned.jpg").count { access($0, F_OK) == 0 }
+            }
+            _ = try run(["ls", desk.container.mountPoint + "/in"])
+            #expect(desk.settle("in/turned.jpg") == "ready")
+            #expect(sides(desk.picture("in/turned.jpg", 128)) == [64, 128])
+            #expect(try waitUntil { try shown("in") == 4 })
+            // Nobody lists it in this one.
+            try desk.remount()
+            let fetched = desk.count("fetchedBytes")
+            desk.agent.rename("in", "on")
+            #expect(try waitUntil { try shown("in") == 0 && shown("on") == 4 })
+            #expect(desk.count("fetchedBytes") == fetched)
+        }
+    }
+
     /// tumbler opens what has no valid entry of the size that it wants.
     @Test func `what stands for a promise keeps file managers from opening it`() throws {
         try #require(isInstalled("gio"))
