@@ -85,6 +85,10 @@ extension DesktopCache {
                 ofLastText: Self.addressKey, with: address, in: head)
         else { throw Errno(EINVAL) }
         try file.write(bytes, at: Int64(place))
+        // Another program may have put its own there since.
+        var now = stat()
+        try check { lstat(path(size, old), &now) }
+        guard now.st_ino == status.st_ino, now.st_dev == status.st_dev else { throw Errno(EINVAL) }
         try check { Glibc.rename(path(size, old), path(size, new)) }
     }
 }

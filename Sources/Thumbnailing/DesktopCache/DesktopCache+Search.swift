@@ -10,7 +10,8 @@ extension DesktopCache {
     private static let abandonment = 3_600
 
     /// Looks through the whole cache, which takes a while, as long as `goesOn` says so. What was being written
-    /// when its process ended goes.
+    /// when its process ended goes, and so do such entries that nobody finds: those that were being moved then,
+    /// with another address than that of their name.
     ///
     /// - Parameters:
     ///   - beginning: of the entries' ``Subject/version``.
@@ -30,9 +31,13 @@ extension DesktopCache {
                     return true
                 }
                 let texts = PNGFile.texts(ofBeginning: Self.head(path, &buffer))
-                if texts[Self.versionKey]?.hasPrefix(beginning) == true,
-                    let path = texts[Self.addressKey].flatMap({ FileURI.path(ofAddress: $0) })
-                {
+                guard texts[Self.versionKey]?.hasPrefix(beginning) == true,
+                    let address = texts[Self.addressKey],
+                    let entry = try? FileURI.entryName(address)
+                else { return true }
+                if entry != name {
+                    unlink(path)
+                } else if let path = FileURI.path(ofAddress: address) {
                     found(path)
                 }
                 return true

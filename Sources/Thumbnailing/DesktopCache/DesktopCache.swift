@@ -7,7 +7,7 @@ public import SystemCalls
 ///
 /// Paths are absolute, without `.`, `..` and doubled slashes, as file managers name the file, and texts as
 /// `PathText` makes them. May be used from any thread and by several processes: entries appear whole or
-/// not at all.
+/// not at all. Only who reads one by its former path while it is moved may find a part of its new address in it.
 public struct DesktopCache: Sendable {
     /// The sizes of the cache.
     public enum Size: String, CaseIterable, Sendable {

@@ -73,6 +73,21 @@ struct LeftoverEntryTests {
         }
     }
 
+    @Test func `an entry that a crash left under a former name goes`() throws {
+        try withPictures { (desk) throws in
+            try fill(desk, ["a.slide"])
+            let entries = try desk.entries()
+            desk.agent.end()
+            try desk.container.killDaemon()
+            // It has its new address, and not its name of that yet.
+            let left = "\(desk.cache)/large/\(String(repeating: "e", count: 32)).png"
+            _ = try run(["cp", try #require(entries.first { $0.contains("/large/") }), left])
+            try desk.mount()
+            #expect(waitUntil { access(left, F_OK) != 0 })
+            #expect(try desk.entries() == entries)
+        }
+    }
+
     @Test func `a search after a crash reads no pictures, and removes what was half written`()
         throws
     {

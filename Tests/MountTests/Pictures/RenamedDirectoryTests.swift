@@ -154,6 +154,55 @@ struct RenamedDirectoryTests {
         }
     }
 
+    @Test func `an entry in whose place another program puts one meanwhile is not taken along`()
+        throws
+    {
+        try withPictures { (desk) throws in
+            let others = "\(desk.container.base)/others"
+            // The moment at which an address has been written over the former.
+            try desk.remount {
+                try desk.container.preload(
+                    """
+                    #define _GNU_SOURCE
+                    #include <dlfcn.h>
+                    #include <stdio.h>
+                    #include <string.h>
+                    #include <unistd.h>
+                    typedef ssize_t Write(int, const void *, size_t, off_t);
+                    static ssize_t replace(Write *next, int file, const void *bytes, size_t count,
+                                           off_t place) {
+                        ssize_t done = next(file, bytes, count, place);
+                        char link[64], path[4096];
+                        snprintf(link, sizeof link, "/proc/self/fd/%d", file);
+                        ssize_t length = readlink(link, path, sizeof path - 1);
+                        if (length < 4) return done;
+                        path[length] = 0;
+                        if (strstr(path, "/large/") && !strcmp(path + length - 4, ".png"))
+                            rename("\(others)", path);
+                        return done;
+                    }
+                    ssize_t pwrite(int file, const void *bytes, size_t count, off_t place) {
+                        return replace(dlsym(RTLD_NEXT, "pwrite"), file, bytes, count, place);
+                    }
+                    ssize_t pwrite64(int file, const void *bytes, size_t count, off_t place) {
+                        return replace(dlsym(RTLD_NEXT, "pwrite64"), file, bytes, count, place);
+                    }
+                    """)
+            }
+            try fill(desk, "one", count: 1)
+            try PictureDesk.write([1], to: others)
+            desk.agent.rename("one", "two")
+            #expect(waitUntil { access(others, F_OK) != 0 })
+            let new = try desk.entries(of: "two/0.slide")
+            #expect(try waitUntil { try desk.entries() == Set(new) })
+            let picture = desk.picture("two/0.slide", 256).bytes.suffix(200)
+            #expect(
+                waitUntil {
+                    PictureDesk.readIfThere(new[1])?.suffix(200).elementsEqual(picture) == true
+                })
+        }
+    }
+
     @Test func `documents whose directories change places have their own pictures`() throws {
         try #require(isInstalled("gio"))
         try withPictures { (desk) throws in
