@@ -59,6 +59,23 @@ import Testing
         database.releaseRoom()
     }
 
+    @Test func `a catalog that can hold no room has its locks`() throws {
+        let other = folder.file("other.db")
+        let database = try CatalogDatabase(path: other, create: true)
+        try database.applyAll([mutation(1, [])])
+        try database.checkpoint()
+        #expect(try locks("other.db") > 0)
+        try FileManager.default.moveItem(atPath: other + "-shm", toPath: other + "-away")
+        try database.holdRoom()
+        #expect(try locks("other.db") > 0)
+        try FileManager.default.moveItem(atPath: other + "-away", toPath: other + "-shm")
+        // What could not be opened then is now.
+        try database.applyAll([mutation(2, [])])
+        #expect(allocated("other.db-shm") >= 64 << 10)
+        database.close()
+        database.releaseRoom()
+    }
+
     /// How many locks there are on a file.
     private func locks(_ name: String) throws -> Int {
         var status = stat()

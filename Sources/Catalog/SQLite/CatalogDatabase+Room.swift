@@ -23,7 +23,7 @@ extension CatalogDatabase {
         connection.setChunk(Int32(CatalogRoom.chunk))
         hasReserve = try connection.integer("SELECT count(*) FROM meta WHERE key = 'reserve'") != 0
         try refillReserve()
-        if room == nil { room = try? CatalogRoom(path: connection.path) }
+        if room == nil { room = CatalogRoom(path: connection.path) }
         room?.hold()
     }
 

@@ -14,9 +14,11 @@ final class CatalogRoom {
     /// page that is mapped and has no block on a full disk would end the process with SIGBUS.
     private static let regionBytes: Int64 = 32 << 10
 
-    private let catalog: OwnedDescriptor
-    private let log: OwnedDescriptor
-    private let shared: OwnedDescriptor
+    private let path: String
+    // Each is nil as long as it cannot be opened; those that can be stay.
+    private var catalog: OwnedDescriptor?
+    private var log: OwnedDescriptor?
+    private var shared: OwnedDescriptor?
     /// What the catalog's file has, if that is known.
     private var held: Held?
 
@@ -26,36 +28,38 @@ final class CatalogRoom {
         let length: off_t
         let blocks: blkcnt_t
 
-        init(_ file: borrowing OwnedDescriptor, to bytes: Int64) throws(Errno) {
-            let status = try file.status()
+        init(_ status: stat, to bytes: Int64) {
             (self.bytes, length, blocks) = (bytes, status.st_size, status.st_blocks)
         }
     }
 
     /// For the catalog at `path`, which is open and has been read or written.
-    init(path: String) throws(Errno) {
-        catalog = try OwnedDescriptor.open(path, O_RDWR)
-        log = try OwnedDescriptor.open(path + "-wal", O_RDWR)
-        shared = try OwnedDescriptor.open(path + "-shm", O_RDWR)
+    init(path: String) { self.path = path }
+
+    private func open() {
+        if catalog == nil { catalog = try? OwnedDescriptor.open(path, O_RDWR) }
+        if log == nil { log = try? OwnedDescriptor.open(path + "-wal", O_RDWR) }
+        if shared == nil { shared = try? OwnedDescriptor.open(path + "-shm", O_RDWR) }
     }
 
     /// Bytes of SQLite's log; 0 if that cannot be asked.
-    var logLength: Int64 { (try? Int64(log.status().st_size)) ?? 0 }
+    var logLength: Int64 { (try? log?.status()).map { Int64($0.st_size) } ?? 0 }
 
     /// Gives the catalog's file its blocks up to `bytes`; `false` if the disk has no room, `nil` if its file
-    /// system cannot do that ahead.
+    /// system cannot do that ahead, or it could not be opened.
     ///
     /// The file's length does not tell what it has: after a checkpoint SQLite rounds it up, without blocks for
     /// what it adds.
     func holdCatalog(to bytes: Int64) -> Bool? {
         let bytes = (bytes + Self.chunk - 1) / Self.chunk * Self.chunk
-        let isKnown = held.map { (try? Held(catalog, to: $0.bytes)) == $0 } ?? false
+        guard let status = try? catalog?.status() else { return nil }
+        let isKnown = held.map { Held(status, to: $0.bytes) == $0 } ?? false
         let start = isKnown ? held?.bytes ?? 0 : 0
         if start >= bytes { return true }
         held = nil
         do throws(Errno) {
-            try catalog.allocate([], offset: start, length: bytes - start)
-            held = try Held(catalog, to: bytes)
+            try catalog?.allocate([], offset: start, length: bytes - start)
+            held = (try catalog?.status()).map { Held($0, to: bytes) }
         } catch {
             return error.code == EOPNOTSUPP ? nil : false
         }
@@ -64,12 +68,13 @@ final class CatalogRoom {
 
     /// Takes what is missing, as far as the disk has it.
     func hold() {
+        open()
         let pages = logLength / 4_096
         let regions = pages / 4_062 + 2
-        try? shared.allocate(.keepSize, offset: 0, length: regions * Self.regionBytes)
+        try? shared?.allocate(.keepSize, offset: 0, length: regions * Self.regionBytes)
         var bytes = Self.logBytes
         while bytes >= Self.logBytes / 4 {
-            if (try? log.allocate(.keepSize, offset: 0, length: bytes)) != nil { return }
+            if (try? log?.allocate(.keepSize, offset: 0, length: bytes)) != nil { return }
             bytes /= 2
         }
     }
