@@ -8,12 +8,12 @@ protocol BodyReceiver: AnyObject {
     func take(_ bytes: UnsafeRawBufferPointer) throws(StoreError)
     /// Whether the rest of the answer is of no interest.
     func hasEnough(_ head: HTTPHead) -> Bool
-    /// The answer comes from another place of the server than was asked.
-    func noteRedirect(to url: String) throws(StoreError)
+    /// The answer comes from another place of the server than was asked, if it does not send us on again.
+    func noteRedirect(to url: String)
 }
 
 extension BodyReceiver {
-    func noteRedirect(to url: String) throws(StoreError) {}
+    func noteRedirect(to url: String) {}
 }
 
 /// Takes a part of a blob from an answer to a GET: checks what the head says of it and hands the bytes

@@ -82,6 +82,8 @@ private final class ListingReceiver: BodyReceiver {
     private let show: (XMLElement) throws(StoreError) -> Void
     private let moved: (String) throws(StoreError) -> Void
     private var stream = XMLStream()
+    /// Where the server has sent us on to last.
+    private var place: String?
 
     init(
         _ name: String, at address: String,
@@ -104,9 +106,13 @@ private final class ListingReceiver: BodyReceiver {
         stream.rootElement?.name == "multistatus" && stream.rootElement?.namespace == "DAV:"
     }
 
-    func accept(_ head: HTTPHead) throws(StoreError) -> Bool { head.status == 207 }
+    func accept(_ head: HTTPHead) throws(StoreError) -> Bool {
+        guard head.status == 207 else { return false }
+        if let place { try moved(place) }
+        return true
+    }
 
-    func noteRedirect(to url: String) throws(StoreError) { try moved(url) }
+    func noteRedirect(to url: String) { place = url }
 
     func take(_ bytes: UnsafeRawBufferPointer) throws(StoreError) {
         let found: [XMLElement]

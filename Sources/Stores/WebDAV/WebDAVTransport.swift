@@ -53,7 +53,7 @@ final class WebDAVTransport: Sendable {
             switch answer.head.status {
             case 301, 302, 307, 308:
                 request.url = try target(of: answer, from: request.url)
-                try receiver?.noteRedirect(to: request.url)
+                receiver?.noteRedirect(to: request.url)
             case 401:
                 // A scheme that was guessed from an earlier answer, or a nonce that has run out.
                 if let wanted = answer.wantedScheme, wanted != scheme, scheme != .unknown {

@@ -93,6 +93,15 @@ import Testing
         #expect(sink.bytes == Array("bytes".utf8))
     }
 
+    @Test func `a tree that is sent on more than once is where it is sent on to at last`() throws {
+        let server = try server(["/z/": ["a", "d/"], "/z/d/": ["b"]]) { path in
+            if path.hasPrefix("/x") { return "/other/y" + path.dropFirst(2) }
+            return path.hasPrefix("/other/y") ? "/z" + path.dropFirst(8) : nil
+        }
+        defer { withExtendedLifetime(server) {} }
+        #expect(try shown(tree(server)) == ["a", "d", "d/b"])
+    }
+
     @Test func `a slash that is added or taken away changes nothing`() throws {
         let server = try server(["/x/": ["a", "d/"], "/x/d/": ["b"]]) { path in
             path.count > 1 && path.hasSuffix("/") ? String(path.dropLast()) : nil
