@@ -13,8 +13,8 @@ extension XMLElement {
     /// What it tells of, seen from the collection at `path` (decoded): of several things where they have one
     /// status. Compared as bytes: names need not be text, and different ones may look the same.
     ///
-    /// - Parameter isThere: whether something is at a path. A question mark begins what is no part of the
-    ///   path, but there are servers that leave those in names as they are.
+    /// - Parameter isThere: whether something is at a path; asked of such directly in the collection. A question
+    ///   mark begins what is no part of the path, but there are servers that leave those in names as they are.
     func subjects(
         from path: [UInt8], isThere: ([UInt8]) throws(StoreError) -> Bool
     ) throws(StoreError) -> [Subject] {
@@ -24,12 +24,15 @@ extension XMLElement {
                 subjects.append(.unclear)
                 continue
             }
-            var parts = Self.parts(of: place.withoutQuery)
             if place.utf8.contains(0x3f) {
                 let whole = Self.parts(of: place)
-                if try isThere(Self.path(of: whole)) { parts = whole }
+                let subject = Self.subject(whole, from: path)
+                if case .member = subject, try isThere(Self.path(of: whole)) {
+                    subjects.append(subject)
+                    continue
+                }
             }
-            subjects.append(Self.subject(parts, from: path))
+            subjects.append(Self.subject(Self.parts(of: place.withoutQuery), from: path))
         }
         return subjects
     }

@@ -1,4 +1,5 @@
 import Model
+import SystemCalls
 import TestSupport
 import Testing
 
@@ -25,13 +26,14 @@ import Testing
     }
 
     /// What a walk through `/x` shows, folders with a slash, and what it passes over.
-    private func walked(_ behaviour: @escaping HostileServer.Behaviour) throws -> (
-        shown: [String], passedOver: PassedOver
-    ) {
+    private func walked(
+        isPatient: Bool = true, _ behaviour: @escaping HostileServer.Behaviour
+    ) throws -> (shown: [String], passedOver: PassedOver) {
         let server = try HostileServer(behaviour)
         defer { withExtendedLifetime(server) {} }
         var settings = StoreSettings()
         settings.retries.firstWait = 0.01
+        if !isPatient { settings.retries.total = 0 }
         let tree = try StoreAddress(
             parsing: "dav://127.0.0.1:\(server.port)/x?netrc=/nonexistent"
         ).openTree(settings)
@@ -131,6 +133,46 @@ import Testing
             connection.answer("207 Multi-Status", [], Self.listing(members))
         }
         #expect(shown == ["a?b", "c?d", "e"] && passedOver.count == 0)
+    }
+
+    @Test(arguments: ["400 Bad Request", "403 Forbidden", "405 Method Not Allowed"])
+    func `nothing is called with a question mark that the server refuses to look for`(
+        _ refusal: String
+    ) throws {
+        let looked = Lock<[String]>([])
+        let (shown, passedOver) = try walked { connection in
+            if connection.head.contains("Depth: 0") {
+                let path = String(connection.head.split(separator: " ")[1])
+                looked.withLock { $0.append(path) }
+                return connection.answer(refusal)
+            }
+            // Those of another folder are nothing to ask for.
+            let hrefs = ["/x/a?b", "/other/c?d", "/x/e/f?g", "/x/?h"]
+            connection.answer(
+                "207 Multi-Status", [],
+                Self.listing(
+                    [Self.response("/x/", Self.folder)]
+                        + hrefs.map {
+                            Self.response($0, $0.hasPrefix("/x/?") ? Self.folder : Self.file)
+                        }))
+        }
+        #expect(shown == ["a"] && passedOver.count == 0)
+        #expect(looked.withLock { $0 } == ["/x/a%3Fb", "/x/%3Fh"])
+    }
+
+    @Test(arguments: ["401 Unauthorized", "408 Request Timeout", "500 Internal Server Error"])
+    func `what a server cannot look for now is not taken for another name`(_ refusal: String) throws
+    {
+        #expect(throws: StoreError.self) {
+            try walked(isPatient: false) { connection in
+                if connection.head.contains("Depth: 0") { return connection.answer(refusal) }
+                connection.answer(
+                    "207 Multi-Status", [],
+                    Self.listing([
+                        Self.response("/x/", Self.folder), Self.response("/x/a?b", Self.file),
+                    ]))
+            }
+        }
     }
 
     @Test func `HTTP is HTTP in capitals, too`() throws {
