@@ -16,6 +16,11 @@ enum ContainerStore {
         return logger
     }()
 
+    /// An address as it is kept; what is none is told when it is checked.
+    static func usualForm(_ address: String) -> String {
+        StoreAddress.usualForm(address) ?? address
+    }
+
     /// Opens the store at `address`; nothing is sent.
     ///
     /// - Parameters:

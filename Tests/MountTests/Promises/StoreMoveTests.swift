@@ -17,6 +17,31 @@ struct StoreMoveTests {
         #expect(lines.count == 1 && lines[0].hasPrefix("shapeedit: "), "\(result)")
     }
 
+    @Test func `a store's address is kept in the form in which addresses are compared`() throws {
+        try withFrozenServer { volume, _ in
+            let container = try #require(volume.container)
+            func store(_ name: String) throws -> String {
+                let told = try container.command("container", "info", name).text
+                let line = told.split(separator: "\n").first { $0.hasPrefix("its store: ") }
+                return String(try #require(line).dropFirst(11))
+            }
+            let address = try store(container.name)
+            func other(_ name: String, _ scheme: String) -> String {
+                address.replacing("dav://", with: scheme).replacing("/store?", with: "/\(name)?")
+            }
+            for command in [
+                ["create", "second", "--store", other("second", "DAV://")], ["create", "third"],
+                ["move-store", "third", other("third", "Dav://")],
+            ] {
+                let done = try container.command(["container"] + command)
+                #expect(done.status == 0, "\(done)")
+            }
+            for name in ["second", "third"] {
+                try #expect(store(name) == other(name, "dav://"))
+            }
+        }
+    }
+
     /// A daemon would look for them in another folder than whoever wrote the address.
     @Test(arguments: [
         "davs://127.0.0.1:1/x?ca=ca.pem", "davs://127.0.0.1:1/x?netrc=./logins",

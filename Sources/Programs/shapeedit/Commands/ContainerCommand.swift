@@ -31,6 +31,7 @@ struct ContainerCommand: ParsableCommand {
 
         func run() throws {
             let path = try Containers.path(name)
+            let store = store.map(ContainerStore.usualForm)
             if let store { try ContainerStore.prepare(store) }
             try Containers.create(name, store: store)
             if let store { ContainerStore.claim(store, path) }
@@ -237,7 +238,7 @@ struct ContainerCommand: ParsableCommand {
         var json = false
 
         func run() throws {
-            let target = address == "none" ? nil : address
+            let target = address == "none" ? nil : ContainerStore.usualForm(address)
             if let target { try ContainerStore.check(target) }
             let container = try Container(
                 name, at: try Containers.path(name), holder: "being moved to another store")
