@@ -13,10 +13,13 @@ final class Connection {
     /// Prepared statements by their SQL. Bounded by the number of statements in this module.
     private var statements: [String: Statement] = [:]
 
+    /// In place of a file: a database that is gone when it is closed.
+    static let memory = ":memory:"
+
     /// Opens the file; makes it if it does not exist and `create` is set.
     init(path: String, create: Bool, busyMilliseconds: Int32) throws(Failure) {
         self.path = path
-        try Self.checkKinds(path)
+        if path != Self.memory { try Self.checkKinds(path) }
         let flags =
             SQLITE_OPEN_READWRITE | SQLITE_OPEN_NOMUTEX | SQLITE_OPEN_EXRESCODE
             | (create ? SQLITE_OPEN_CREATE : 0)

@@ -69,7 +69,7 @@ enum Schema {
     /// Fails where a table is not as it is made in that version: what is asked of it would fail, perhaps only
     /// in the middle of a mount.
     private static func checkTables(_ connection: Connection, of version: Int) throws(Failure) {
-        let made = try Connection(path: ":memory:", create: true, busyMilliseconds: 0)
+        let made = try Connection(path: Connection.memory, create: true, busyMilliseconds: 0)
         defer { made.close() }
         try migrate(made, from: 0, to: version)
         let found = try columns(connection)

@@ -45,6 +45,18 @@ import Testing
         }
     }
 
+    /// SQLite calls a catalog in memory so.
+    @Test(arguments: ["mkdir :memory:", "mkfifo :memory:-wal"])
+    func `what is in the working directory is no obstacle to a catalog`(_ making: String) throws {
+        let container = try Container()
+        defer { container.remove() }
+        let line = "\(making) && exec \"$0\" container check \"$1\""
+        let check = try run(
+            ["sh", "-c", line, try BuiltPrograms.shapeedit(), container.name],
+            directory: container.base, environment: container.environment)
+        #expect(check.status == 0, "\(check)")
+    }
+
     @Test func `a pipe in the place of a picture holds nobody up`() throws {
         try withBrokenContainer { broken in
             let container = broken.container
