@@ -40,12 +40,12 @@ import Testing
         server.start()
         let client = try VarlinkClient(base + "/socket")
         try client.send(VarlinkCall("slow.Wait"))
-        calls.wait { $0.isUnderWay }
+        #expect(calls.wait { $0.isUnderWay })
         // It waits for its thread for some seconds, and no longer.
         server.stop()
         service = nil
         calls.change { $0.goesOn = true }
-        calls.wait { $0.hasEnded }
+        #expect(calls.wait { $0.hasEnded })
     }
 
     private static func mode(_ path: String) -> UInt32 {
@@ -64,7 +64,11 @@ private final class Calls: Sendable {
     private let state = Monitor(State())
 
     func change(_ body: (inout State) -> Void) { state.signal { body(&$0) } }
-    func wait(_ isSo: (State) -> Bool) { let _: Bool? = state.wait { isSo($0) ? true : nil } }
+    /// Whether it is so within a minute.
+    func wait(_ isSo: (State) -> Bool) -> Bool {
+        state.wait(until: MonotonicClock.after(milliseconds: 60_000)) { isSo($0) ? true : nil }
+            ?? false
+    }
 }
 
 /// Answers when it is let to.
@@ -78,7 +82,7 @@ private final class SlowService: VarlinkService {
     func refusal(_ limit: Int) -> VarlinkReply { VarlinkReply(error: "slow.No") }
     func handle(_ call: VarlinkCall, _ reply: VarlinkReplier) {
         calls.change { $0.isUnderWay = true }
-        calls.wait { $0.goesOn }
+        _ = calls.wait { $0.goesOn }
     }
     func ended(_ client: VarlinkClientID) { calls.change { $0.hasEnded = true } }
 }
