@@ -138,7 +138,7 @@ import Testing
             document.cancelOpening()
             #expect(outcome.withLock { $0 == nil })
             #expect(rename(away, container.storeFolder) == 0)
-            let result = outcome.wait { $0 }
+            let result = outcome.wait(until: MonotonicClock.after(milliseconds: 60_000)) { $0 }
             #expect(throws: CoordinationError.cancelled) { try result?.get() }
             #expect(document.state == [.closed, .editingDisabled] && document.progress == nil)
             try document.open()
