@@ -12,4 +12,9 @@ package enum TrashFolder {
             return files.map { $0 < names.count && names[$0] == "files" } ?? false
         }
     }
+
+    /// Whether moving a file from one path to the other puts it into one: what is in it already is only moved.
+    static func isEntered(from former: String, to path: String) -> Bool {
+        contains(path) && !contains(former)
+    }
 }

@@ -30,6 +30,14 @@ import Testing
         }
     }
 
+    /// Saves a document and lets its content go to the store.
+    private func promise(_ content: String, at path: String, in volume: Volume) throws {
+        let container = try #require(volume.container)
+        try store(path, content)
+        _ = try volume.run("sync", path)
+        try expectSoon { try container.command("evict", path).status == 0 }
+    }
+
     /// Opens a document on a thread, cancels that when it waits, and gives what the opening threw.
     private func cancel(
         _ document: Document<Text>, when isWaiting: () -> Bool
@@ -116,9 +124,7 @@ import Testing
         try withVolume(.passthrough, store: "folder", options: ["store_timeout=300"]) { volume in
             let container = try #require(volume.container)
             let path = "\(volume.directory)/note"
-            try store(path, "far away")
-            _ = try volume.run("sync", "note")
-            try expectSoon { try container.command("evict", path).status == 0 }
+            try promise("far away", at: path, in: volume)
             try container.unmount()
             try container.mount(options: ["store_timeout=300", "ro"])
             let away = container.storeFolder + ".away"
@@ -166,9 +172,7 @@ import Testing
         try withVolume(.passthrough, store: "folder", options: ["store_timeout=300"]) { volume in
             let container = try #require(volume.container)
             let path = "\(volume.directory)/note"
-            try store(path, "far away")
-            _ = try volume.run("sync", "note")
-            try expectSoon { try container.command("evict", path).status == 0 }
+            try promise("far away", at: path, in: volume)
             // Without what the kernel still has of it.
             try volume.remount()
             let away = container.storeFolder + ".away"
@@ -200,12 +204,9 @@ import Testing
 
     @Test func `that a content has to come is told before it is there`() throws {
         try withVolume(.passthrough, store: "folder") { volume in
-            let container = try #require(volume.container)
             for content in ["far away", "bad"] {
                 let path = "\(volume.directory)/\(content)"
-                try store(path, content)
-                _ = try volume.run("sync", content)
-                try expectSoon { try container.command("evict", path).status == 0 }
+                try promise(content, at: path, in: volume)
                 let states = Lock([DocumentState]())
                 let document = Document<Text>(path) { event in
                     if case .stateChanged(let state) = event {

@@ -53,8 +53,7 @@ final class CatalogRoom {
     func holdCatalog(to bytes: Int64) -> Bool? {
         let bytes = (bytes + Self.chunk - 1) / Self.chunk * Self.chunk
         guard let status = try? catalog?.status() else { return nil }
-        let isKnown = held.map { Held(status, to: $0.bytes) == $0 } ?? false
-        let start = isKnown ? held?.bytes ?? 0 : 0
+        let start = held.flatMap { Held(status, to: $0.bytes) == $0 ? $0.bytes : nil } ?? 0
         if start >= bytes { return true }
         held = nil
         do throws(Errno) {

@@ -222,23 +222,22 @@ extension ContainerCheck {
                 return version.size == 0 ? .whole : .wrongSize(0)
             }
             let size = try file.status().size
+            let otherSize = Verdict.damaged(
+                "its content has \(Count.words(size, "byte")), not \(version.size)")
             guard let hash = version.hash else {
-                return size == version.size
-                    ? .whole
-                    : .damaged("its content has \(Count.words(size, "byte")), not \(version.size)")
+                return size == version.size ? .whole : otherSize
             }
-            let isOther = ContainerCheck.Verdict.damaged(
-                size == version.size
-                    ? "its content is not what was saved (the hash differs)"
-                    : "its content has \(Count.words(size, "byte")), not \(version.size)")
             // A file that only goes on after what was saved is not read to its end: that may be far, and empty.
             if version.size >= 0, version.size < size,
                 try content.hash(reference, anyLength: true)?.hash == hash
             {
-                return isOther
+                return otherSize
             }
             reference.size = size
-            guard try content.hash(reference)?.hash == hash else { return isOther }
+            guard try content.hash(reference)?.hash == hash else {
+                return size == version.size
+                    ? .damaged("its content is not what was saved (the hash differs)") : otherSize
+            }
             return size == version.size ? .whole : .wrongSize(size)
         } catch {
             if error.code == ENOENT, !leadsNowhere(version) {

@@ -149,26 +149,25 @@ extension Document {
 
     /// Runs `body` when no other reads or writes the file for this document.
     func inTurn<Result>(_ body: () throws -> Result) rethrows -> Result {
-        _ = turn.wait { isBusy -> Bool? in
-            if isBusy { return nil }
-            isBusy = true
-            return true
-        }
+        _ = beginTurn()
         defer { turn.signal { $0 = false } }
         return try body()
     }
 
     /// The same, unless the waiting for that has no more purpose: throws `cancelled` then.
     private func inTurn(unless isVain: (Core) -> Bool, _ body: () throws -> Void) throws {
-        let hasTurn = turn.wait { isBusy -> Bool? in
+        guard beginTurn(unless: isVain) else { throw CoordinationError.cancelled }
+        defer { turn.signal { $0 = false } }
+        try body()
+    }
+
+    private func beginTurn(unless isVain: (Core) -> Bool = { _ in false }) -> Bool {
+        turn.wait { isBusy -> Bool? in
             if core.withLock({ isVain($0) }) { return false }
             if isBusy { return nil }
             isBusy = true
             return true
-        }
-        guard hasTurn == true else { throw CoordinationError.cancelled }
-        defer { turn.signal { $0 = false } }
-        try body()
+        } ?? false
     }
 
     /// Runs `body` with a claim on the file, where it is by then.

@@ -202,7 +202,7 @@ extension Document {
     private func followed() -> Bool {
         let now = core.withLock { $0 }
         guard now.wasAway, let path = now.identity?.path,
-            !TrashFolder.contains(path) || TrashFolder.contains(now.path)
+            !TrashFolder.isEntered(from: now.path, to: path)
         else { return false }
         let presentation = core.signal { core -> FilePresentation? in
             core.path = path

@@ -134,7 +134,7 @@ final class DocumentPresenter<Contents: DocumentContents>: FilePresenter {
     func itemMoved(to path: String) {
         let former = document.core.signal { core -> FilePresentation? in
             core.lookTime = MonotonicClock.now
-            if TrashFolder.contains(path), !TrashFolder.contains(core.path) {
+            if TrashFolder.isEntered(from: core.path, to: path) {
                 // It is deleted; what takes its name is the document then, and is presented.
                 core.attachTime = MonotonicClock.now
                 return core.presentation.take()

@@ -13,6 +13,8 @@ internal import SystemCalls
 final class Keeper: Sendable {
     /// How often it looks, in milliseconds.
     static let pace: UInt64 = 1_000
+    /// How long who wants room waits for it, in milliseconds.
+    static let patience: UInt64 = 10_000
     /// A version is on the disk within 5 s: one sync for all, this long after the first.
     private static let durability: UInt64 = 2_500_000_000
     /// Access times are recorded this often, in nanoseconds.
@@ -91,9 +93,6 @@ final class Keeper: Sendable {
             if state.firstUnsynced == 0 { state.firstUnsynced = MonotonicClock.now }
         }
     }
-
-    /// How long who wants room waits for it, in milliseconds.
-    static let patience: UInt64 = 10_000
 
     /// Lets go of what may be let go of, and waits for it; says whether that made room since.
     @discardableResult

@@ -45,11 +45,11 @@ extension Weeding {
             }
             let batch = volume.state.withLock { $0.takeUnsealed() }
             if batch.isEmpty { return false }
-            let (sealed, left, begun) = seal(batch, hashing) { !ending && isAwaited() }
+            let (sealed, left, unfinished) = seal(batch, hashing) { !ending && isAwaited() }
             count += sealed
-            endSealing(batch.count, left, begun)
+            endSealing(batch.count, left, unfinished)
             if !ending, isAwaited() { return true }
-            if left.isEmpty, begun.isEmpty { continue }
+            if left.isEmpty, unfinished.isEmpty { continue }
             if ending { synchronizeAtEnd() }
             return left.isEmpty
         }
@@ -79,8 +79,8 @@ extension Weeding {
             return true
         }
         if !waiting { return try makeDurable(node) }
-        let (_, left, begun) = seal([node], nil) { false }
-        endSealing(1, left, begun)
+        let (_, left, unfinished) = seal([node], nil) { false }
+        endSealing(1, left, unfinished)
         if !left.isEmpty { throw Errno(EIO) }
         try volume.log.synchronize()
         return true
@@ -106,11 +106,11 @@ extension Weeding {
     }
 
     /// So many are not being sealed any more; some have to be tried again, and others are to go on.
-    private func endSealing(_ count: Int, _ left: [NodeNumber], _ begun: [NodeNumber]) {
+    private func endSealing(_ count: Int, _ left: [NodeNumber], _ unfinished: [NodeNumber]) {
         volume.state.withLock { state in
             state.sealing -= count
             for node in left { state.unsealed.fail(node, at: MonotonicClock.now) }
-            state.unsealed.goOn(begun)
+            state.unsealed.goOn(unfinished)
         }
     }
 
@@ -123,7 +123,7 @@ extension Weeding {
     ///   durable but not hashed yet, and all that it did not come to.
     private func seal(
         _ nodes: [NodeNumber], _ hashing: PartialHashing?, isAwaited: () -> Bool
-    ) -> (sealed: Int, failed: [NodeNumber], begun: [NodeNumber]) {
+    ) -> (sealed: Int, failed: [NodeNumber], unfinished: [NodeNumber]) {
         let rows: [VersionRow]? = try? volume.container.query { (database) throws(Failure) in
             var found: [VersionRow] = []
             for node in nodes {
@@ -133,7 +133,7 @@ extension Weeding {
         }
         // Versions that are not in the catalog any more need nothing.
         guard let versions = rows?.filter({ !$0.place.isNamed }) else { return (0, nodes, []) }
-        var begun: [NodeNumber] = []
+        var unfinished: [NodeNumber] = []
         // One at a time: the hashing of another one would begin anew.
         var hashing = hashing
         var retry: [NodeNumber] = []
@@ -146,7 +146,7 @@ extension Weeding {
             && (try? content.synchronizeDisk()) != nil
         for (index, row) in versions.enumerated() {
             if isAwaited() {
-                begun += versions[index...].map(\.node)
+                unfinished += versions[index...].map(\.node)
                 break
             }
             var version = row
@@ -155,7 +155,7 @@ extension Weeding {
                 case .ready: ready.append(version)
                 case .unfinished:
                     hashing = nil
-                    begun.append(version.node)
+                    unfinished.append(version.node)
                 case .stays: break
                 }
             } catch {
@@ -164,7 +164,7 @@ extension Weeding {
             }
         }
         retry += moveAmongBlobs(ready)
-        return (ready.count, retry, begun)
+        return (ready.count, retry, unfinished)
     }
 
     private enum Preparation {

@@ -141,17 +141,23 @@ extension DesktopEntries {
         head.missing.isEmpty || !subject.isPromise
     }
 
-    /// Whether a document has entries by all paths of that name. Larger ones are written after the first, and
-    /// not read: there was no room for them, or they are as current.
+    /// Whether a document has entries by all paths of that name.
     ///
     /// - Parameter head: what pictures there are of it.
     private func isThere(_ document: Named, _ head: PictureFile?) -> Bool {
+        texts(document.path).allSatisfy {
+            cache.isCurrent(.normal, of: facts($0, document.subject))
+        } && hasLarger(document, head)
+    }
+
+    /// Whether it has the larger ones. They are written after the first, and not read: there was no room for
+    /// them, or they are as current.
+    private func hasLarger(_ document: Named, _ head: PictureFile?) -> Bool {
         let sizes = DesktopCache.Size.allCases.filter { size in
             PictureSize(rawValue: size.pixels).map { head?.places[$0] != nil } ?? false
         }
         return texts(document.path).allSatisfy { path in
-            cache.isCurrent(.normal, of: facts(path, document.subject))
-                && sizes.allSatisfy { cache.has($0, path: path) }
+            sizes.allSatisfy { cache.has($0, path: path) }
         }
     }
 
@@ -216,7 +222,7 @@ extension DesktopEntries {
             let moved = cache.move(path: from, to: to, of: facts(from, subject))
             if moved != .all { return moved }
         }
-        guard isThere(document, head) else { return .part }
+        guard hasLarger(document, head) else { return .part }
         remember(subject.document, subject.node)
         return .all
     }

@@ -1,32 +1,21 @@
 extension WebDAVTransport {
     /// Whether something is at a decoded path.
-    func isThere(_ path: [UInt8], naming name: String, _ call: StoreCall) throws(StoreError) -> Bool
-    {
-        let answer = try look(at: path, call)
+    ///
+    /// - Parameter isGuess: a name that the server refuses for good is none, as nothing tells that there is one.
+    func isThere(
+        _ path: [UInt8], naming name: String, isGuess: Bool = false, _ call: StoreCall
+    ) throws(StoreError) -> Bool {
+        var request = HTTPRequest("PROPFIND", url(path))
+        request.headers = [("Depth", "0")]
+        let answer = try send(request, call)
         switch answer.head.status {
         case 207: return true
         case 404, 410: return false
-        default: throw answers.error(answer, "looking for \(name)")
-        }
-    }
-
-    /// Whether something is called so that a listing names by an address with a question mark. There is nothing
-    /// of a name that the server refuses for good.
-    private func isCalled(_ path: [UInt8], _ call: StoreCall) throws(StoreError) -> Bool {
-        let answer = try look(at: path, call)
-        switch answer.head.status {
-        case 207: return true
         case 401, 407, 408, 429: break
-        case 400..<500: return false
+        case 400..<500: if isGuess { return false }
         default: break
         }
-        throw answers.error(answer, "looking for \(String(decoding: path, as: UTF8.self))")
-    }
-
-    private func look(at path: [UInt8], _ call: StoreCall) throws(StoreError) -> HTTPAnswer {
-        var request = HTTPRequest("PROPFIND", url(path))
-        request.headers = [("Depth", "0")]
-        return try send(request, call)
+        throw answers.error(answer, "looking for \(name)")
     }
 
     /// Shows the `response`s of a PROPFIND of a collection and what is directly in it, as they come, and
@@ -55,7 +44,9 @@ extension WebDAVTransport {
             let receiver = ListingReceiver(name, at: answers.address) {
                 (response) throws(StoreError) in
                 let subjects = try response.subjects(from: place) { (path) throws(StoreError) in
-                    try self.isCalled(path, call)
+                    // There are servers that leave a question mark in a name as it is.
+                    try self.isThere(
+                        path, naming: String(decoding: path, as: UTF8.self), isGuess: true, call)
                 }
                 if subjects.isEmpty || subjects.contains(.unclear) {
                     // Left out, it would look as if it had been removed.

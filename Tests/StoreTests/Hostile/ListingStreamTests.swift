@@ -22,10 +22,7 @@ import Testing
         _ server: HostileServer, _ visit: (String) -> Void = { _ in }
     ) throws -> [String] {
         var found: [String] = []
-        let address = "dav://127.0.0.1:\(server.port)/x?netrc=/nonexistent"
-        var settings = StoreSettings()
-        settings.retries.firstWait = 0.01
-        let tree = try StoreAddress(parsing: address).openTree(settings)
+        let tree = try server.tree()
         try tree.walk(StoreCall()) { (entry) throws(StoreError) in
             let name = String(decoding: entry.path, as: UTF8.self)
             found.append(name)

@@ -28,20 +28,12 @@ import Testing
         """
     }
 
-    private func tree(_ server: HostileServer) throws -> any SourceTree {
-        var settings = StoreSettings()
-        settings.retries.firstWait = 0.01
-        return try StoreAddress(
-            parsing: "dav://127.0.0.1:\(server.port)/x?netrc=/nonexistent"
-        ).openTree(settings)
-    }
-
     /// What the server's collection shows, what of it cannot be looked at, and why.
     private func walked(_ server: HostileServer) throws -> (
         found: [SourceEntry], closed: [String], problem: StoreError.Kind?
     ) {
         var found: [SourceEntry] = []
-        let passedOver = try tree(server).walk(StoreCall()) { (entry) throws(StoreError) in
+        let passedOver = try server.tree().walk(StoreCall()) { (entry) throws(StoreError) in
             found.append(entry)
         }
         let closed = passedOver.closed.map { String(decoding: $0, as: UTF8.self) }
@@ -75,7 +67,7 @@ import Testing
         let server = try server(rootStays: true)
         defer { withExtendedLifetime(server) {} }
         var found: [String] = []
-        let passedOver = try tree(server).walk(StoreCall()) { (entry) throws(StoreError) in
+        let passedOver = try server.tree().walk(StoreCall()) { (entry) throws(StoreError) in
             found.append(String(decoding: entry.path, as: UTF8.self))
         }
         #expect(found.sorted() == ["a", "gone"])
@@ -225,7 +217,7 @@ import Testing
         }
         defer { withExtendedLifetime(server) {} }
         var found: [String] = []
-        let passedOver = try tree(server).walk(StoreCall()) { (entry) throws(StoreError) in
+        let passedOver = try server.tree().walk(StoreCall()) { (entry) throws(StoreError) in
             found.append(String(decoding: entry.path, as: UTF8.self))
         }
         #expect(found == ["0"])
@@ -235,7 +227,7 @@ import Testing
     @Test func `a collection that goes as a whole while it is listed is an error`() throws {
         let server = try server(rootStays: false)
         defer { withExtendedLifetime(server) {} }
-        let tree = try tree(server)
+        let tree = try server.tree()
         let problem = StoreTests.kind { () throws(StoreError) in
             _ = try tree.walk(StoreCall()) { (_) throws(StoreError) in }
         }
@@ -256,7 +248,7 @@ import Testing
         }
         defer { withExtendedLifetime(server) {} }
         var tags: [[UInt8]] = []
-        try tree(server).walk(StoreCall()) { (entry) throws(StoreError) in tags.append(entry.tag) }
+        try server.tree().walk(StoreCall()) { (entry) throws(StoreError) in tags.append(entry.tag) }
         #expect(
             tags == [
                 SourceTag.of(etag: "", modified: "Sun, 06 Nov 1994 08:49:37 GMT"),
@@ -281,7 +273,7 @@ import Testing
         }
         defer { withExtendedLifetime(server) {} }
         var kinds: [SourceEntry.Kind] = []
-        let passedOver = try tree(server).walk(StoreCall()) { (entry) throws(StoreError) in
+        let passedOver = try server.tree().walk(StoreCall()) { (entry) throws(StoreError) in
             kinds.append(entry.kind)
         }
         #expect(kinds == [.file(5)])
@@ -300,7 +292,7 @@ import Testing
             connection.answer("200 OK", [], bytes)
         }
         defer { withExtendedLifetime(server) {} }
-        let tree = try tree(server)
+        let tree = try server.tree()
         var tags: [[UInt8]] = []
         try tree.walk(StoreCall()) { (entry) throws(StoreError) in tags.append(entry.tag) }
         let tag = try #require(tags.first)
@@ -361,7 +353,7 @@ import Testing
         let object = SourceObject(
             path: first.path, tag: first.tag, blob: Blob(hash: Sample([]).blob.hash, size: 10))
         let sink = MemorySink()
-        try tree(server).read(object, 0..<10, into: sink, StoreCall())
+        try server.tree().read(object, 0..<10, into: sink, StoreCall())
         #expect(sink.bytes == bytes)
     }
 

@@ -41,14 +41,6 @@ import Testing
         }
     }
 
-    private func tree(_ server: HostileServer) throws -> any SourceTree {
-        var settings = StoreSettings()
-        settings.retries.total = 0
-        return try StoreAddress(
-            parsing: "dav://127.0.0.1:\(server.port)/x?netrc=/nonexistent"
-        ).openTree(settings)
-    }
-
     private func shown(_ tree: any SourceTree) throws -> [String] {
         var found: [String] = []
         try tree.walk(StoreCall()) { (entry) throws(StoreError) in
@@ -83,7 +75,7 @@ import Testing
         }
         port.withLock { $0 = server.port }
         defer { withExtendedLifetime(server) {} }
-        let tree = try tree(server)
+        let tree = try server.tree(isPatient: false)
         #expect(try shown(tree) == ["a", "d", "d/b"])
         let sink = MemorySink()
         let object = SourceObject(
@@ -99,7 +91,7 @@ import Testing
             return path.hasPrefix("/other/y") ? "/z" + path.dropFirst(8) : nil
         }
         defer { withExtendedLifetime(server) {} }
-        #expect(try shown(tree(server)) == ["a", "d", "d/b"])
+        #expect(try shown(server.tree(isPatient: false)) == ["a", "d", "d/b"])
     }
 
     @Test func `a slash that is added or taken away changes nothing`() throws {
@@ -107,7 +99,7 @@ import Testing
             path.count > 1 && path.hasSuffix("/") ? String(path.dropLast()) : nil
         }
         defer { withExtendedLifetime(server) {} }
-        #expect(try shown(tree(server)) == ["a", "d", "d/b"])
+        #expect(try shown(server.tree(isPatient: false)) == ["a", "d", "d/b"])
     }
 
     @Test(arguments: ["/x/", "/", "/y/gone/", "/x/d/gone"])
@@ -120,7 +112,7 @@ import Testing
         ]
         let server = try server(folders) { $0 == "/x/gone/" ? place : nil }
         defer { withExtendedLifetime(server) {} }
-        let tree = try tree(server)
+        let tree = try server.tree(isPatient: false)
         let problem = #expect(throws: StoreError.self) { try shown(tree) }
         #expect(problem?.reason.contains("elsewhere on the server: http://") == true)
     }
@@ -129,7 +121,7 @@ import Testing
     func `one that is on another server is not asked for there`(_ location: String) throws {
         let server = try server([:]) { _ in location }
         defer { withExtendedLifetime(server) {} }
-        let tree = try tree(server)
+        let tree = try server.tree(isPatient: false)
         let problem = #expect(throws: StoreError.self) { try shown(tree) }
         #expect(problem?.reason.contains("the collection is elsewhere") == true)
     }

@@ -31,12 +31,7 @@ import Testing
     ) throws -> (shown: [String], passedOver: PassedOver) {
         let server = try HostileServer(behaviour)
         defer { withExtendedLifetime(server) {} }
-        var settings = StoreSettings()
-        settings.retries.firstWait = 0.01
-        if !isPatient { settings.retries.total = 0 }
-        let tree = try StoreAddress(
-            parsing: "dav://127.0.0.1:\(server.port)/x?netrc=/nonexistent"
-        ).openTree(settings)
+        let tree = try server.tree(isPatient: isPatient)
         var shown: [String] = []
         let passedOver = try tree.walk(StoreCall()) { (entry) throws(StoreError) in
             shown.append(
