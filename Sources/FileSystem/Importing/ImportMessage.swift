@@ -9,16 +9,18 @@ internal import Stores
 /// begin   TOKEN  import|refresh  ADDRESS
 /// entries TOKEN  { d|f|l  PATH  IDENTITY  TAG  SIZE  SECONDS  NANOSECONDS  MODE  TARGET }...
 /// closed  TOKEN  PATH...
+/// unshown TOKEN  PATH...
 /// end     TOKEN
 /// ```
 /// SIZE to MODE are decimal; SECONDS is empty where the source tells no time. TARGET is a symlink's.
-/// What is closed is there, but could not be looked at, nor what is below it, or cannot be shown as it is now.
+/// What is closed is there, but could not be looked at, nor what is below it; an empty PATH is the source itself.
+/// What is unshown is there, and cannot be shown as it is now; what is below it has been shown.
 /// The call that sets it ends with EINPROGRESS when the daemon has taken the message.
 /// The daemon never lists a source itself: what foreign servers say is understood in another process.
 enum ImportMessage {
     case begin(token: [UInt8], follows: Bool, address: String)
     case entries(token: [UInt8], [Entry])
-    case closed(token: [UInt8], [[UInt8]])
+    case hidden(token: [UInt8], [[UInt8]], withAllBelow: Bool)
     case end(token: [UInt8])
 
     struct Entry {
@@ -71,10 +73,13 @@ enum ImportMessage {
                 entries.append(entry)
             }
             self = .entries(token: token, entries)
-        case "closed":
+        case let kind where kind == "closed" || kind == "unshown":
+            let isClosed = kind == "closed"
             let paths = rest.map(Array.init)
-            guard paths.allSatisfy(Self.isPath) else { return nil }
-            self = .closed(token: token, paths)
+            guard paths.allSatisfy({ (isClosed && $0.isEmpty) || Self.isPath($0) }) else {
+                return nil
+            }
+            self = .hidden(token: token, paths, withAllBelow: isClosed)
         case "end":
             guard rest.isEmpty else { return nil }
             self = .end(token: token)

@@ -1,6 +1,7 @@
 internal import Glibc
 internal import Model
 internal import Promises
+internal import Stores
 internal import SystemCalls
 
 /// One run of an import: what of the source has been shown so far. Kept in memory only: a run that was
@@ -17,8 +18,8 @@ final class ImportPass: Sendable {
         /// when all has been shown.
         var late: [ImportMessage.Entry] = []
         var seen: Set<ItemNumber> = []
-        /// What is there, but could not be looked at: the paths, and those that it is known by still.
-        private(set) var closed: Set<[UInt8]> = []
+        /// What is there, but was not shown: the paths, and those that it is known by still.
+        private(set) var hidden = HiddenPaths()
         var counts = Counts()
         /// All has been shown, and what is not there any more has been removed.
         private(set) var isComplete = false
@@ -34,18 +35,13 @@ final class ImportPass: Sendable {
 
         mutating func endMessage() { isUnsure = false }
 
-        mutating func noteClosed(_ paths: [[UInt8]]) {
+        mutating func noteHidden(_ paths: [[UInt8]], withAllBelow: Bool) {
             for path in paths {
-                closed.insert(path)
+                hidden.insert(path, withAllBelow: withAllBelow)
                 let former =
                     if let folder = folders[path] { formerly[folder] } else { formerPath(of: path) }
-                if let former { closed.insert(former) }
+                if let former { hidden.insert(former, withAllBelow: withAllBelow) }
             }
-        }
-
-        /// Whether the path is, or is below, one that could not be looked at.
-        func isClosed(_ path: [UInt8]) -> Bool {
-            !closed.isEmpty && ImportMessage.Entry.upwards(path).contains { closed.contains($0) }
         }
 
         mutating func end() {
@@ -53,7 +49,7 @@ final class ImportPass: Sendable {
             seen = []
             folders = [:]
             formerly = [:]
-            closed = []
+            hidden = HiddenPaths()
         }
 
         /// The path that what is shown there is known by if it is where it was in its folder; `nil` in a

@@ -54,11 +54,11 @@ extension Volume {
                 }
                 state.endMessage()
             }
-        case .closed(let token, let paths):
+        case .hidden(let token, let paths, let isClosed):
             let pass = try pass(node, token)
             try pass.state.withLock { (state) throws(Errno) in
                 try state.beginMessage()
-                state.noteClosed(paths)
+                state.noteHidden(paths, withAllBelow: isClosed)
                 state.endMessage()
             }
         case .end(let token):

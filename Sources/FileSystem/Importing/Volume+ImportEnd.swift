@@ -12,7 +12,7 @@ extension Volume {
         var files: [OriginRow] = []
         try ask { (database) throws(Failure) in
             try database.forEachOrigin(of: pass.root) { row in
-                if !row.path.isEmpty, !row.tag.isEmpty, !shown.isClosed(row.path) {
+                if !row.path.isEmpty, !row.tag.isEmpty, !shown.hidden.contains(row.path) {
                     files.append(row)
                 }
             }
@@ -42,10 +42,10 @@ extension Volume {
         // As long as nobody can look it stays what it was, also by its path of now. With each whether that is
         // another one.
         var unseen: [ItemNumber: Bool] = [:]
-        if !state.closed.isEmpty {
+        if !state.hidden.isEmpty {
             let paths = FolderPaths(state, known)
             for (before, row) in zip(known, gone)
-            where state.isClosed(row.path) || state.isClosed(before.path)
+            where state.hidden.contains(row.path) || state.hidden.contains(before.path)
                 || paths.hasLost(before.path)
             {
                 unseen[row.item] = row != before

@@ -31,7 +31,8 @@ package struct FolderTree: SourceTree {
                     case .shown(let entry):
                         try visit(entry)
                         if entry.kind == .folder { folders.append(path) }
-                    case .hidden: passedOver.noteUnshown(String(path: path), at: path)
+                    case .hidden(let isFolder):
+                        passedOver.noteUnshown(String(path: path), at: path, isFolder: isFolder)
                     case .special: passedOver.note(String(path: path))
                     }
                 }
@@ -49,7 +50,7 @@ package struct FolderTree: SourceTree {
     private enum Found {
         case shown(SourceEntry)
         /// A folder, a file or a symlink that cannot be shown as it is now.
-        case hidden
+        case hidden(isFolder: Bool)
         /// Neither of them: what was there before is gone.
         case special
     }
@@ -120,16 +121,18 @@ package struct FolderTree: SourceTree {
         let kind: SourceEntry.Kind
         switch status.st_mode & S_IFMT {
         case S_IFDIR:
-            if isShapeEdit(path, status.st_dev, above: directory) { return .hidden }
+            if isShapeEdit(path, status.st_dev, above: directory) {
+                return .hidden(isFolder: true)
+            }
             kind = .folder
         case S_IFREG:
             let size = Int64(status.st_size)
-            guard size <= SourceEntry.largest else { return .hidden }
+            guard size <= SourceEntry.largest else { return .hidden(isFolder: false) }
             kind = .file(size)
         case S_IFLNK:
             var target = [CChar](repeating: 0, count: 4096)
             let count = readlinkat(directory, name, &target, target.count)
-            guard count > 0 else { return .hidden }
+            guard count > 0 else { return .hidden(isFolder: false) }
             kind = .symlink(target: target[..<count].map { UInt8(bitPattern: $0) })
         default: return .special
         }

@@ -29,6 +29,8 @@ package final class S3Tree: SourceTree {
         let prefix = Array(self.prefix.utf8)
         var folders: [ArraySlice<UInt8>] = []
         var last: String?
+        // A key that stands there twice is one object.
+        var shown: String?
         // One at the end of a page is the first of the next one again.
         var strange: Set<String> = []
         while true {
@@ -40,17 +42,21 @@ package final class S3Tree: SourceTree {
             for entry in page.entries {
                 let key = Array(entry.key.utf8)
                 guard key.starts(with: prefix) else { continue }
+                if entry.key.utf8.elementsEqual((shown ?? "").utf8) {
+                    passedOver.note(entry.key)
+                    continue
+                }
+                shown = entry.key
                 var parts = key.dropFirst(prefix.count).split(
                     separator: 0x2f, omittingEmptySubsequences: false)
                 // A key that ends with a slash marks a folder.
                 let name = parts.removeLast()
                 let path = Array(key.dropFirst(prefix.count))
-                let tag = SourceTag.of(etag: entry.etag, modified: "")
                 guard parts.allSatisfy({ SourceEntry.isName($0) }),
                     name.isEmpty || SourceEntry.isName(name),
-                    SourceEntry.isBounded(path, tag: tag)
+                    SourceEntry.isBounded(path, tag: [])
                 else {
-                    passedOver.noteUnshown(entry.key, at: path)
+                    passedOver.note(entry.key)
                     continue
                 }
                 var common = 0
@@ -68,8 +74,12 @@ package final class S3Tree: SourceTree {
                     if size > 0 { passedOver.note(entry.key) }
                     continue
                 }
-                guard (0...SourceEntry.largest).contains(size) else {
-                    passedOver.noteUnshown(entry.key, at: path)
+                let tag = SourceTag.of(etag: entry.etag, modified: "")
+                guard (0...SourceEntry.largest).contains(size),
+                    SourceEntry.isBounded(path, tag: tag)
+                else {
+                    // What is below has keys of its own.
+                    passedOver.noteUnshown(entry.key, at: path, isFolder: false)
                     continue
                 }
                 try visit(

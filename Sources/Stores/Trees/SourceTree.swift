@@ -31,24 +31,35 @@ package protocol SourceTree: Sendable {
     ) throws(StoreError)
 }
 
-/// Things of a tree that a directory cannot show: their names cannot be names, no file is so large, or more
-/// is told of them than can be kept.
+/// Things of a tree that a directory cannot show: their names cannot be names or are listed twice, no file is so
+/// large, or more is told of them than can be kept. And what cannot be looked at.
 package struct PassedOver: Hashable, Sendable {
     package private(set) var count = 0
     /// The path or key of the first.
     package private(set) var first = ""
-    /// What of it is there by a path that a folder here can have.
-    package private(set) var unshown: [[UInt8]] = []
+    /// What is there, by paths that a folder here can have.
+    package private(set) var hidden = HiddenPaths()
     /// A folder went while the tree was listed: what was in it may be at a place that had been listed.
     package var hasGone = false
-    /// What is there, and perhaps much below it, but cannot be looked at.
-    package private(set) var closed: [[UInt8]] = []
-    /// Why, of the first of them.
+    /// How much cannot be looked at, with all that may be below it; not in ``count``.
+    package private(set) var closedCount = 0
+    /// Why, of the first of that.
     package private(set) var problem: StoreError?
 
     mutating func noteClosed(_ path: [UInt8], _ reason: StoreError) {
-        closed.append(path)
+        closedCount += 1
         problem = problem ?? reason
+        hidden.insert(path, withAllBelow: true)
+    }
+
+    /// Adds what another part of the tree could not show.
+    mutating func add(_ part: PassedOver) {
+        if count == 0 { first = part.first }
+        count += part.count
+        hasGone = hasGone || part.hasGone
+        closedCount += part.closedCount
+        problem = problem ?? part.problem
+        hidden.add(part.hidden)
     }
 
     mutating func note(_ name: String) {
@@ -56,11 +67,12 @@ package struct PassedOver: Hashable, Sendable {
         count += 1
     }
 
-    /// Notes what is there and cannot be shown as it is now: a refresh must not take it for removed, with all
-    /// that is below it.
-    mutating func noteUnshown(_ name: String, at path: [UInt8]) {
+    /// Notes what is there and cannot be shown as it is now: a refresh must not take it for removed.
+    ///
+    /// - Parameter isFolder: or may be one, so that what is below it is not listed.
+    mutating func noteUnshown(_ name: String, at path: [UInt8], isFolder: Bool) {
         note(name)
-        if SourceEntry.isPath(path) { unshown.append(path) }
+        if SourceEntry.isPath(path) { hidden.insert(path, withAllBelow: isFolder) }
     }
 }
 

@@ -25,23 +25,27 @@ package final class WebDAVTree: SourceTree {
             // Shown as they come; an attempt that broke off has shown some already.
             var shown: Set<Int> = []
             do throws(StoreError) {
-                var closed: [(path: [UInt8], problem: StoreError)] = []
+                var part = PassedOver()
                 try retries.retrying(call, at: address) { () throws(StoreError) in
-                    closed = []
-                    try members(of: folder, call) { (entry) throws(StoreError) in
-                        guard shown.insert(entry.path.hashValue).inserted else { return }
-                        try visit(entry)
-                        if entry.kind == .folder { folders.append(entry.path) }
-                    } strange: { path in
-                        if shown.insert(path.hashValue).inserted {
-                            passedOver.noteUnshown(
-                                String(decoding: path, as: UTF8.self), at: path)
+                    part = PassedOver()
+                    var listed: Set<Int> = []
+                    try members(of: folder, call) { (path, member) throws(StoreError) in
+                        // Also if it is written in two ways.
+                        guard listed.insert(path.hashValue).inserted else {
+                            return part.note(String(path: path))
                         }
-                    } closed: { path, problem in
-                        closed.append((path, problem))
+                        switch member {
+                        case .shown(let entry):
+                            guard shown.insert(path.hashValue).inserted else { return }
+                            try visit(entry)
+                            if entry.kind == .folder { folders.append(path) }
+                        case .strange(let isFolder):
+                            part.noteUnshown(String(path: path), at: path, isFolder: isFolder)
+                        case .closed(let problem): part.noteClosed(path, problem)
+                        }
                     }
                 }
-                for (path, problem) in closed { passedOver.noteClosed(path, problem) }
+                passedOver.add(part)
             } catch {
                 guard error.kind == .absent || error.kind == .denied, !folder.isEmpty,
                     try isThere(call)
@@ -70,8 +74,8 @@ package final class WebDAVTree: SourceTree {
     }
 
     private func members(
-        of folder: [UInt8], _ call: StoreCall, _ visit: (SourceEntry) throws(StoreError) -> Void,
-        strange: ([UInt8]) -> Void, closed: ([UInt8], StoreError) -> Void
+        of folder: [UInt8], _ call: StoreCall,
+        _ visit: ([UInt8], Member) throws(StoreError) -> Void
     ) throws(StoreError) {
         let path = absolute(folder)
         let name = folder.isEmpty ? "the collection" : String(decoding: folder, as: UTF8.self)
@@ -89,16 +93,16 @@ package final class WebDAVTree: SourceTree {
             }
             guard case .member(let name) = subject else { return }
             let place = folder.isEmpty ? name : folder + [0x2f] + name
-            guard SourceEntry.isName(name) else { return strange(place) }
-            switch try member(response, at: place, call) {
-            case .shown(let entry)
-            where SourceEntry.isBounded(place, identity: entry.identity, tag: entry.tag):
-                try visit(entry)
-            case .shown, .strange: strange(place)
-            case .closed(let problem) where SourceEntry.isBounded(place, identity: [], tag: []):
-                closed(place, problem)
-            case .closed: strange(place)
+            guard SourceEntry.isName(name), SourceEntry.isBounded(place, tag: []) else {
+                return try visit(place, .strange(isFolder: true))
             }
+            var member = try member(response, at: place, call)
+            if case .shown(let entry) = member,
+                !SourceEntry.isBounded(place, identity: entry.identity, tag: entry.tag)
+            {
+                member = .strange(isFolder: entry.kind == .folder)
+            }
+            try visit(place, member)
         }
     }
 
@@ -106,8 +110,10 @@ package final class WebDAVTree: SourceTree {
     private enum Member {
         case shown(SourceEntry)
         /// Nothing tells how large the file is, which must not be taken for an empty one, or whether it is one;
-        /// or none is so large.
-        case strange
+        /// or none is so large. Or more is told of it than can be kept.
+        ///
+        /// - Parameter isFolder: or may be one.
+        case strange(isFolder: Bool)
         /// The server does not let us see it, or cannot look at it now. It is there: a refresh must not take
         /// it for removed, with all that is in it.
         case closed(StoreError)
@@ -120,7 +126,7 @@ package final class WebDAVTree: SourceTree {
         if let status = response.refusal {
             return .closed(transport.answers.error(status, "looking at \(String(path: path))"))
         }
-        if response.isUnclear { return .strange }
+        if response.isUnclear { return .strange(isFolder: true) }
         let found = response.foundProperties
         let isFolder = found.isCollection
         let fileID = found.text("fileid", in: FoundProperties.ownCloud)
@@ -153,7 +159,9 @@ package final class WebDAVTree: SourceTree {
                 if problem.kind == .denied { return .closed(problem) }
             }
         }
-        guard let size = told, (0...SourceEntry.largest).contains(size) else { return .strange }
+        guard let size = told, (0...SourceEntry.largest).contains(size) else {
+            return .strange(isFolder: found.element("resourcetype") == nil)
+        }
         let isNamed = !etag.isEmpty || !modified.isEmpty
         return .shown(
             SourceEntry(

@@ -119,6 +119,55 @@ struct UnclearSourceTests {
         }
     }
 
+    @Test func `what is below a file that cannot be shown is removed if it is gone`() throws {
+        try withServer(true) { volume, agent, address, folder in
+            func list(_ keys: (String, String)...) throws {
+                try Self.write(Self.listing(true, keys.map { ($0.0, $0.1) }), folder + "/listing")
+            }
+            try list(("a/b", "6"), ("a/c", "6"), ("d", "6"))
+            try volume.shapeedit("import", "--promise", address, "@in")
+            // The folder is a file now of which nothing more is told, beside what is left in the folder.
+            try list(("a", "six"), ("a/c", "6"), ("d", "6"))
+            let told = try volume.shapeedit("import", "--refresh", "@in")
+            let counts = "3 listed, 0 new, 0 changed, 1 removed"
+            #expect(told.text == counts + ", 1 cannot be shown here: \"a\"\n", "\(told)")
+            #expect(agent.shell("find in | sort") == "in\nin/a\nin/a/c\nin/d\n")
+        }
+    }
+
+    /// Writes the element that holds an @ 28,000 times, with another number in its place each.
+    private static let repetition = """
+        import re, sys
+        text = open(sys.argv[1]).read()
+        many = lambda found: "".join(found[0].replace("@", str(n)) for n in range(28000))
+        open(sys.argv[1], "w").write(re.sub("<response>[^@]*?@.*?</response>", many, text))
+        """
+
+    @Test func `a source of which more cannot be shown than can be noted loses nothing here`()
+        throws
+    {
+        try withServer(false) { volume, agent, address, folder in
+            func list(_ files: (String, String)...) throws {
+                let text = Self.listing(false, files.map { ($0.0, $0.1) })
+                try Self.write(text, folder + "/listing")
+            }
+            try list(("a", "6"), ("b", "6"))
+            try volume.shapeedit("import", "--promise", address, "@in")
+            // 8.5 MB of paths and what they take else, of things that are larger than any file.
+            try list((String(repeating: "n", count: 240) + "@", "99999999999999999"), ("c", "6"))
+            #expect(
+                try run(["python3", "-c", Self.repetition, folder + "/listing"]).status == 0)
+            let told = try volume.shapeedit("import", "--refresh", "@in", fails: 65)
+            #expect(told.text.contains("1 listed, 1 new, 0 changed, 0 removed, 28000 cannot be"))
+            #expect("\(told)".contains("nothing was removed here, as there is more there"))
+            #expect(agent.names("in").sorted() == ["a", "b", "c"])
+            // When it is in order again it is followed.
+            try list(("c", "6"))
+            let last = try volume.shapeedit("import", "--refresh", "@in")
+            #expect(last.text == "1 listed, 0 new, 0 changed, 2 removed\n", "\(last)")
+        }
+    }
+
     @Test func `a key that is an object and holds others takes neither of them away`() throws {
         try withServer(true) { volume, agent, address, folder in
             func list(_ keys: String...) throws {

@@ -36,7 +36,7 @@ import Testing
         let passedOver = try server.tree().walk(StoreCall()) { (entry) throws(StoreError) in
             found.append(entry)
         }
-        let closed = passedOver.closed.map { String(decoding: $0, as: UTF8.self) }
+        let closed = passedOver.hidden.withAllBelow.map { String(decoding: $0, as: UTF8.self) }
         return (found, closed.sorted(), passedOver.problem?.kind)
     }
 

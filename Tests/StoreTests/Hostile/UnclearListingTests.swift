@@ -54,7 +54,7 @@ import Testing
         }
     }
 
-    private func bytes(_ texts: String...) -> [[UInt8]] { texts.map { Array($0.utf8) } }
+    private func bytes(_ texts: String...) -> Set<[UInt8]> { Set(texts.map { Array($0.utf8) }) }
 
     @Test func `what is there and cannot be shown is told by its path, if a folder can have that`()
         throws
@@ -68,7 +68,53 @@ import Testing
         }
         let (shown, passedOver) = try walked(listing: members)
         #expect(shown == ["c"])
-        #expect(passedOver.count == 6 && passedOver.unshown == bytes("0", "1", "2"))
+        #expect(passedOver.count == 6 && passedOver.hidden.alone == bytes("0", "1", "2"))
+        #expect(passedOver.hidden.withAllBelow.isEmpty)
+    }
+
+    @Test func `what may be a folder is told from what has nothing below it`() throws {
+        let sizeless = "<D:getetag>\"e\"</D:getetag>"
+        let long =
+            "<D:resource-id><D:href>\(String(repeating: "i", count: 50_000))</D:href></D:resource-id>"
+        let (shown, passedOver) = try walked(listing: [
+            Self.response("/x/file", Self.kind + sizeless), Self.response("/x/anything", sizeless),
+            Self.response("/x/folder", Self.folder + long),
+            Self.response("/x/other", Self.file + long), Self.response("/x/c", Self.file),
+        ])
+        #expect(shown == ["c"] && passedOver.count == 4)
+        #expect(passedOver.hidden.alone == bytes("file", "other"))
+        #expect(passedOver.hidden.withAllBelow == bytes("anything", "folder"))
+    }
+
+    @Test func `what is listed twice is shown once, and counted`() throws {
+        let (shown, passedOver) = try walked(listing: [
+            Self.response("/x/a%20b", Self.file), Self.response("/x/c", Self.file),
+            Self.response("/x/a b", Self.file), Self.response("/x/%63", Self.file),
+        ])
+        #expect(shown == ["a b", "c"])
+        #expect(passedOver.count == 2 && passedOver.first == "a b" && passedOver.hidden.isEmpty)
+    }
+
+    @Test func `what an attempt that broke off has shown or hidden is not counted twice`() throws {
+        let attempts = Lock(0)
+        let (shown, passedOver) = try walked { connection in
+            let isFirst = attempts.withLock { count in
+                count += 1
+                return count == 1
+            }
+            let body = Self.listing([
+                Self.response("/x/", Self.folder), Self.response("/x/a", Self.file),
+                Self.response(
+                    "/x/b", Self.file.replacing(">5<", with: ">\(isFirst ? "-1" : "5")<")),
+                Self.response("/x/c", Self.file.replacing(">5<", with: ">-1<")),
+            ])
+            guard isFirst else { return connection.answer("207 Multi-Status", [], body) }
+            connection.send("HTTP/1.1 207 Multi-Status\r\nContent-Length: \(body.count)\r\n\r\n")
+            connection.send(Array(body.dropLast(5)))
+        }
+        #expect(attempts.withLock { $0 } > 1)
+        #expect(shown == ["a", "b"] && passedOver.count == 1)
+        #expect(passedOver.hidden.alone == bytes("c"))
     }
 
     @Test(arguments: ["", "<D:status/>", "<D:status>fine</D:status>"])
@@ -85,7 +131,7 @@ import Testing
                 Self.listing([Self.response("/x/", Self.folder)] + members))
         }
         #expect(shown == ["c"])
-        #expect(passedOver.unshown == bytes("folder", "file"))
+        #expect(passedOver.hidden.withAllBelow == bytes("folder", "file"))
     }
 
     @Test func `a status of the whole is that of its parts, in whatever form it is written`() throws

@@ -82,16 +82,23 @@ struct ImportCommand: ParsableCommand {
                     + "removed here, the same command goes on")
         }
         // What is there and could not be shown stays here as it is, too.
-        try target.end(closed: passedOver.closed + passedOver.unshown)
+        try target.end(hidden: passedOver.hidden)
         stream.endProgress()
         report(try target.report(), passedOver)
         if let problem = passedOver.problem {
-            let count = passedOver.closed.count
+            let count = passedOver.closedCount
             let what = count == 1 ? "it is" : "\(count) such things are"
             let words = refresh ? "as before here" : "passed over"
-            throw Self.failure(problem, "\(what) \(words), with all below")
+            let more = refresh && passedOver.hidden.isAll ? "; \(Self.allStays)" : ""
+            throw Self.failure(problem, "\(what) \(words), with all below\(more)")
+        }
+        if refresh, passedOver.hidden.isAll {
+            throw Failure(.badData, "\(address): \(Self.allStays)")
         }
     }
+
+    private static let allStays =
+        "nothing was removed here, as there is more there that cannot be shown than can be noted"
 
     private static func failure(_ error: StoreError, _ words: String) -> Failure {
         Failure(

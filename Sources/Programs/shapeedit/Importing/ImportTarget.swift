@@ -2,6 +2,7 @@ import DocumentFiles
 import Glibc
 import Model
 import PathText
+import Stores
 import SystemCalls
 
 /// The folder of a mounted container that is imported to. Its daemon is told by an attribute of the
@@ -99,21 +100,26 @@ struct ImportTarget {
 
     /// All has been listed that can be.
     ///
-    /// - Parameter closed: what is there and cannot be looked at.
-    func end(closed: [[UInt8]]) throws(Failure) {
+    /// - Parameter hidden: what is there and was not shown.
+    func end(hidden: HiddenPaths) throws(Failure) {
+        try tell("closed", all: hidden.withAllBelow)
+        try tell("unshown", all: hidden.alone)
+        try tell("end", [])
+    }
+
+    private func tell(_ what: String, all fields: Set<[UInt8]>) throws(Failure) {
         var part: [[UInt8]] = []
         var size = 0
-        for path in closed {
-            if size + path.count > ImportStream.messageSize {
-                try tell("closed", part)
+        for field in fields {
+            if size + field.count > ImportStream.messageSize {
+                try tell(what, part)
                 part = []
                 size = 0
             }
-            part.append(path)
-            size += path.count + 1
+            part.append(field)
+            size += field.count + 1
         }
-        if !part.isEmpty { try tell("closed", part) }
-        try tell("end", [])
+        if !part.isEmpty { try tell(what, part) }
     }
 
     /// What became of it: names and values. Whoever looks at a name after that finds what is there now: a
