@@ -28,9 +28,16 @@ final class S3Transport: Sendable {
     private struct State {
         var region: String
         /// Set by a redirect.
-        var host: String?
+        var place: Place?
         /// Seconds that the server's clock is ahead.
         var skew: Int64 = 0
+    }
+
+    /// Where requests go.
+    private struct Place: Equatable {
+        var host: String
+        /// Whether the bucket is in the host's name or in the path.
+        var style: S3Address.Style
     }
 
     private let bucket: String
@@ -77,14 +84,14 @@ final class S3Transport: Sendable {
             do throws(StoreError) {
                 answer = try client.send(signed, receiver: receiver, call)
             } catch {
-                if error.isTransient { forgetHost(state) }
+                if error.isTransient { forgetPlace(state) }
                 throw error
             }
             switch answer.head.status {
             case 301, 302, 307, 308:
-                try follow(answer, state)
-            case 500...599 where state.host != nil:
-                forgetHost(state)
+                try follow(answer, to: request.key, state)
+            case 500...599 where state.place != nil:
+                forgetPlace(state)
                 return answer
             case 400, 401, 403:
                 if adjustRegion(answer, state) || adjustClock(answer, state) { continue }
@@ -111,16 +118,11 @@ final class S3Transport: Sendable {
     {
         let origin =
             endpoint ?? Origin(isSecure: true, host: "s3.\(state.region).amazonaws.com", port: nil)
-        var host = origin.authority
-        var path = "/"
-        switch style {
-        case .path: path += bucket + (request.key.map { "/" + $0 } ?? "")
-        case .virtual:
-            host = bucket + "." + host
-            path += request.key ?? ""
-        }
-        host = state.host ?? host
-        let encoded = PercentEncoding.encode(path, keepingSlashes: true)
+        let place =
+            state.place
+            ?? Place(host: (style == .virtual ? bucket + "." : "") + origin.authority, style: style)
+        let host = place.host
+        let encoded = path(request.key, place.style)
         let moment = Self.moment(WallClock.now.seconds + state.skew)
         var headers = request.headers
         headers += [
@@ -139,6 +141,16 @@ final class S3Transport: Sendable {
         signed.body = request.body
         signed.bodyLimit = request.bodyLimit
         return signed
+    }
+
+    /// The path of an object, or of the bucket, encoded.
+    private func path(_ key: String?, _ style: S3Address.Style) -> String {
+        let path =
+            switch style {
+            case .path: "/" + bucket + (key.map { "/" + $0 } ?? "")
+            case .virtual: "/" + (key ?? "")
+            }
+        return PercentEncoding.encode(path, keepingSlashes: true)
     }
 
     /// `20130524T000000Z`
@@ -164,24 +176,35 @@ final class S3Transport: Sendable {
     // MARK: Being sent elsewhere
 
     /// Takes note of where the bucket is. The signature changes with it; the secret never goes along.
-    private func follow(_ answer: HTTPAnswer, _ before: State) throws(StoreError) {
+    ///
+    /// - Parameter key: of the object that was asked for; `nil` for the bucket.
+    private func follow(_ answer: HTTPAnswer, to key: String?, _ before: State) throws(StoreError) {
         if adjustRegion(answer, before) { return }
         let isSecure = endpoint?.isSecure ?? true
-        guard
-            let place = answer.head.field("location")?
-                .afterScheme(isSecure ? "https://" : "http://"),
-            let origin = try? Origin(
-                isSecure: isSecure, parsing: place.prefix { $0 != "/" && $0 != "?" })
-        else {
+        let place = answer.head.field("location")?.afterScheme(isSecure ? "https://" : "http://")
+        let host = (place ?? "").prefix { $0 != "/" && $0 != "?" }
+        guard let place, let origin = try? Origin(isSecure: isSecure, parsing: host) else {
             throw answers.error(
                 answer, "the bucket is elsewhere", words: "no place that can be used")
         }
-        state.withLock { $0.host = origin.authority }
+        let path = place[host.endIndex...].prefix { $0 != "?" }
+        let style = self.style(host: origin.host, path: path, to: key, before.place?.style ?? style)
+        state.withLock { $0.place = Place(host: origin.authority, style: style) }
+    }
+
+    /// In which style a redirect names the bucket: its path tells, and its host where that does not.
+    private func style(
+        host: String, path: Substring, to key: String?, _ before: S3Address.Style
+    ) -> S3Address.Style {
+        let whole = self.path(key, .path)
+        if path == whole || key == nil && path == whole + "/" { return .path }
+        if key != nil, path == self.path(key, .virtual) { return .virtual }
+        return host.hasPrefix(bucket + ".") ? .virtual : before
     }
 
     /// Asks at the endpoint again next time: where a redirect led may be out of order, or gone for good.
-    private func forgetHost(_ before: State) {
-        state.withLock { if $0.host == before.host { $0.host = nil } }
+    private func forgetPlace(_ before: State) {
+        state.withLock { if $0.place == before.place { $0.place = nil } }
     }
 
     /// Whether the answer named another region, which is used from now on.

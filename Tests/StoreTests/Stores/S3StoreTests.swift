@@ -314,9 +314,47 @@ import Testing
         #expect(server.connections == 2)
     }
 
-    private func connected(_ server: HostileServer) throws -> S3Store {
+    @Test(arguments: ["path", "virtual"], ["blobs.localhost", "localhost"])
+    func `a redirect names the bucket in its host or in its path`(_ style: String, _ host: String)
+        throws
+    {
+        let inHost = host.hasPrefix("blobs.")
+        let asked = Lock<[String]>([])
+        let other = try HostileServer { connection in
+            let path = String(connection.head.split(separator: " ")[1].prefix { $0 != "?" })
+            asked.withLock { $0.append(path) }
+            guard path.hasPrefix("/blobs") != inHost,
+                connection.head.lowercased().contains("\r\nhost: \(host):")
+            else { return connection.answer("404 Not Found") }
+            let listing = "<ListBucketResult><IsTruncated>false</IsTruncated></ListBucketResult>"
+            let isObject = path.split(separator: "/").count > (inHost ? 0 : 1)
+            connection.answer("200 OK", [], isObject ? [9] : Array(listing.utf8))
+        }
+        let server = try HostileServer { connection in
+            let path = connection.head.split(separator: " ")[1]
+            let key = style == "path" ? path.dropFirst("/blobs".utf8.count) : path
+            let place = (inHost ? "" : "/blobs") + (key.hasPrefix("?") && inHost ? "/" : "") + key
+            connection.answer(
+                "307 Temporary Redirect", ["Location: http://\(host):\(other.port)\(place)"])
+        }
+        defer { withExtendedLifetime((server, other)) {} }
+        for asksForBucket in [false, true] {
+            let store = try connected(server, style: style)
+            if asksForBucket {
+                #expect(try store.page(after: nil, StoreCall()).isLast)
+            }
+            #expect(try store.bytes(Sample([9]).blob) == [9], "\(asked.withLock { $0 })")
+            #expect(try store.bytes(Sample([9]).blob) == [9])
+        }
+        // Each store was sent there once.
+        #expect(server.connections == 2)
+    }
+
+    private func connected(_ server: HostileServer, style: String = "path") throws -> S3Store {
+        let host = style == "path" ? "127.0.0.1" : "localhost"
         let address = try StoreAddress(
-            parsing: "s3://blobs?endpoint=http://127.0.0.1:\(server.port)&region=us-east-1")
+            parsing: "s3://blobs?endpoint=http://\(host):\(server.port)&region=us-east-1"
+                + "&style=\(style)")
         guard case .s3(let address) = address else { preconditionFailure("not an S3 address") }
         // Any words do: the server does not check them.
         let source = CredentialSource(
