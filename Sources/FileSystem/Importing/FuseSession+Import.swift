@@ -28,7 +28,10 @@ extension FuseSession {
         // Only now: the kernel holds the folder's lock while the request lasts, and needs it to forget
         // a name in it. Names that nothing led to are among what it has to forget.
         volume.notifier.post { [stale] in
-            for node in stale.nodes { volume.channel?.invalidate(node: node.rawValue, pages: true) }
+            for node in stale.nodes {
+                volume.channel?.invalidate(node: node.rawValue, pages: true)
+                volume.tellings.add(1, ordering: .relaxed)
+            }
             // Pictures first: no new content is to be seen with the picture of the one before.
             volume.settlePictures {
                 volume.forget(names: stale.names) {

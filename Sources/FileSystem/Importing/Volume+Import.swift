@@ -85,7 +85,11 @@ extension Volume {
     /// What the last import to the folder has done so far; `nil` if there was none in this mount.
     func importReport(_ node: NodeNumber) -> String? {
         guard let sources, let pass = sources.pass(node.item) else { return nil }
-        return pass.report + "told \(sources.isTold(node.item))\n"
+        return pass.report + """
+            told \(sources.isTold(node.item))
+            tellings \(tellings.load(ordering: .relaxed))
+
+            """
     }
 
     /// The address of the tree an item was imported from, with the item's path in it on a second

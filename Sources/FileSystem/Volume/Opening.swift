@@ -103,6 +103,7 @@ extension Volume {
             for _ in 0..<Self.mostRenames {
                 for (parent, name) in known.names {
                     movedFolders.locking { channel?.invalidateEntry(parent: parent, name: name) }
+                    tellings.add(1, ordering: .relaxed)
                 }
                 guard let now = item.map({ named($0) }), now.renames != known.renames else { break }
                 known = now

@@ -3,6 +3,7 @@ internal import Content
 package import Coordination
 internal import Glibc
 package import Model
+internal import Synchronization
 internal import SystemCalls
 
 /// What the volume needs from the kernel's side of a mount. Implemented by the FUSE session.
@@ -42,6 +43,8 @@ package final class Volume: @unchecked Sendable {
     let nameNotifier = Notifier()
     /// Tells it of attributes alone, for which nothing is waited: requests may be answered after that.
     let timeNotifier = Notifier()
+    /// How many names and nodes the kernel was told of: whether that goes on, however slowly.
+    let tellings = Atomic(0)
     let nameWitness = NameWitness()
     let movedFolders = MovedFolders()
     let scheduler = Scheduler()

@@ -80,6 +80,43 @@ struct TakenNameTests {
         }
     }
 
+    /// Told of 20 ms apart, as on a machine that is busy with much else.
+    @Test(.enabled(if: isInstalled("strace"), "needs strace"))
+    func `a refresh ends when all names are told of, however long that takes`() throws {
+        try refreshed("for i in $(seq 100 399); do echo $i > $i; done", ":") {
+            volume, agent, source, _ in
+            let swap =
+                "for i in $(seq 100 2 398); do mv $i t; mv $((i + 1)) $i; mv t $((i + 1)); done"
+            agent.shell("cd in; stat -c '%n %i' * > ../before")
+            agent.shell("cd \(source); \(swap)")
+            let daemon = try #require(volume.container?.daemon)
+            let tasks = "/proc/\(daemon)/task"
+            let thread = try run([
+                "sh", "-c", "grep -l '^name notifier$' \(tasks)/*/comm | cut -d/ -f5",
+            ]).text.prefix { $0 != "\n" }
+            let strace = try RunningProgram(
+                [
+                    "strace", "-qq", "-o", "/dev/null", "-p", String(thread),
+                    "-e", "trace=writev", "-e", "inject=writev:delay_enter=20000",
+                ].map { Array($0.utf8) })
+            defer {
+                strace.kill(signal: SIGTERM)
+                _ = strace.wait(seconds: 60)
+            }
+            waitUntil {
+                (try? run(["grep", "-q", "TracerPid:.[1-9]", "\(tasks)/\(thread)/status"]))?.status
+                    == 0
+            }
+            try volume.shapeedit("import", "--refresh", "@in")
+            agent.shell("cd in; stat -c '%n %i' * > ../after")
+            agent.shell(
+                """
+                awk 'NR % 2 { a = $1; i = $2; next } { print a, $2; print $1, i }' before > right
+                diff -q right after
+                """)
+        }
+    }
+
     @Test func `who looks for a moved folder by its path is never told that it is stale`() throws {
         let look = """
             until (-e $ARGV[1]) { for $above (map { "$ARGV[0]/$_" } "A".."E") {

@@ -14,7 +14,7 @@ struct ImportTarget {
     private let token = "\(getpid()).\(UInt64.random(in: 0...UInt64.max))"
 
     private static let attribute = "user.shapeedit.import"
-    /// How long ``report()`` waits, in milliseconds.
+    /// How long ``report()`` waits for a daemon that does not go on, in milliseconds.
     private static let patience: UInt64 = 10_000
 
     /// - Parameter makes: whether a missing folder is made.
@@ -124,13 +124,20 @@ struct ImportTarget {
 
     /// What became of it: names and values. Whoever looks at a name after that finds what is there now: a
     /// name that the kernel still knows by what it was is waited for, unless a program that keeps a
-    /// folder locked keeps the daemon from telling it, too.
+    /// folder locked keeps the daemon from telling it, too. Many names may take long on a busy machine.
     func report() throws(Failure) -> [String: String] {
-        let end = MonotonicClock.after(milliseconds: Self.patience)
+        var end = MonotonicClock.after(milliseconds: Self.patience)
+        var tellings: String?
         var pause: UInt32 = 500
         while true {
             let report = try reportNow()
-            if report["told"] != "false" || MonotonicClock.now > end { return report }
+            if report["told"] != "false" { return report }
+            if report["tellings"] != tellings {
+                end = MonotonicClock.after(milliseconds: Self.patience)
+                tellings = report["tellings"]
+            } else if MonotonicClock.now > end {
+                return report
+            }
             usleep(pause)
             pause = min(pause * 2, 50_000)
         }
