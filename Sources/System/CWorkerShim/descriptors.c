@@ -57,3 +57,5 @@ int shim_event(void) { return eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK); }
 int shim_spawn_close_from(posix_spawn_file_actions_t *actions, int first) {
     return posix_spawn_file_actions_addclosefrom_np(actions, first);
 }
+
+int shim_spawn_session(void) { return POSIX_SPAWN_SETSID; }

@@ -23,19 +23,18 @@ struct Sandbox: Sendable {
 
     /// Where a command puts the file that is given out.
     static let picture = "/tmp/picture.png"
+    /// Ends all of this, bubblewrap itself and what it has only begun to start, when the daemon is gone:
+    /// bubblewrap and what runs inside ask to go with whoever started them later than that can die.
+    ///
     /// Each process has a limit of memory; when they take too much together, they are the first to be
     /// ended. Done outside, since nothing can be written in `/proc` inside.
     private static let first = [
-        "/bin/sh", "-c", "echo 1000 > /proc/self/oom_score_adj; exec \"$@\"", "sh",
+        "/bin/sh", "-c",
+        """
+        (read -r end <&\(ChildProcess.further); kill -KILL 0) &
+        echo 1000 > /proc/self/oom_score_adj; exec "$@"
+        """, "sh",
     ]
-    /// It goes with the daemon; one whose daemon was killed before it could ask for that goes after a time
-    /// that no other one needs.
-    private static let bound: [String] = {
-        guard let setpriv = ThumbnailerEntry.path(of: "setpriv"),
-            let timeout = ThumbnailerEntry.path(of: "timeout")
-        else { return [] }
-        return [setpriv, "--pdeathsig", "KILL", "--", timeout, "--signal=KILL", "30"]
-    }()
     /// Runs the command and writes that file to the standard output, which the command does not
     /// have. A line stands for what is no file, so that it is told from nothing.
     private static let script = """
@@ -118,7 +117,7 @@ struct Sandbox: Sendable {
             report = try SandboxReport()
             filter = try SandboxFilter()
             process = try ChildProcess(
-                Self.first + Self.bound + limits + [bubblewrap, "--json-status-fd"]
+                Self.first + limits + [bubblewrap, "--json-status-fd"]
                     + [String(ChildProcess.further)] + filter.arguments
                     + surroundings(command[0], input) + ["--"] + limitsInside + giving + command,
                 environment: [:], input: filter.reader.number, output: output,
@@ -156,7 +155,7 @@ struct Sandbox: Sendable {
     private var limitsInside: [String] { [prlimit, "--nproc=\(Self.processes)", "--"] }
 
     private func surroundings(_ program: String, _ input: Shown?) -> [String] {
-        var result = ["--unshare-all", "--die-with-parent", "--new-session", "--cap-drop", "ALL"]
+        var result = ["--unshare-all", "--die-with-parent", "--cap-drop", "ALL"]
         // In a user namespace of its own it could mount folders without a size.
         result += ["--unshare-user", "--disable-userns"]
         result += ["--ro-bind", Self.programs, Self.programs]

@@ -62,9 +62,10 @@ package final class ChildProcess: Sendable {
         var attributes = posix_spawnattr_t()
         posix_spawnattr_init(&attributes)
         defer { posix_spawnattr_destroy(&attributes) }
-        // A group of its own: what a terminal sends to this program is not meant for it. Signals
-        // as new processes have them, whatever the starting thread blocks or ignores.
-        let flags = POSIX_SPAWN_SETPGROUP | POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF
+        // A session of its own: what a terminal sends to this program is not meant for it, and it can
+        // type nothing there. Signals as new processes have them, whatever the starting thread blocks or
+        // ignores.
+        let flags = shim_spawn_session() | Int32(POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF)
         posix_spawnattr_setflags(&attributes, Int16(flags))
         var signals = sigset_t()
         sigemptyset(&signals)
@@ -92,13 +93,10 @@ package final class ChildProcess: Sendable {
 
     deinit { kill() }
 
-    private static func end(_ identifier: pid_t) {
+    @discardableResult
+    private static func end(_ identifier: pid_t) -> End {
         // All of its group: a process that it has just started may not know yet that it ends with it.
         Glibc.kill(-identifier, SIGKILL)
-        _ = wait(identifier)
-    }
-
-    private static func wait(_ identifier: pid_t) -> End {
         var status: Int32 = 0
         while waitpid(identifier, &status, 0) < 0 {
             // Somebody else in this process collected it.
@@ -114,10 +112,10 @@ package final class ChildProcess: Sendable {
         return Glibc.poll(&watched, 1, 0) > 0
     }
 
-    /// Waits for its end; the caller has seen to it that there is one soon.
+    /// How it ended, which it has; what it left of its group ends now.
     func end() -> End {
         isReaped.withLock { $0 = true }
-        return Self.wait(identifier)
+        return Self.end(identifier)
     }
 
     /// Ends it now, if it has not ended.

@@ -62,6 +62,35 @@ struct ForeignPictureTests {
         }
     }
 
+    /// In the place of one stands what bubblewrap is for a moment: it goes with its parent, and the process
+    /// that it has just started waits for it, and does not ask for that yet.
+    @Test(.enabled(if: canSandbox, "needs bubblewrap"))
+    func `a crash while bubblewrap is being started leaves no process behind`() throws {
+        let folder = try TemporaryDirectory.make()
+        defer { TemporaryDirectory.remove(folder) }
+        chmod(folder, 0o755)
+        let (drawing, waiting) = ("86396.\(getpid())", "86397.\(getpid())")
+        func isAsleep(_ mark: String) throws -> Bool {
+            try run(["pgrep", "-f", "^sleep \(mark)"]).status == 0
+        }
+        defer { _ = try? run(["pkill", "-KILL", "-f", "^sleep \(waiting)"]) }
+        let slow = try sandbox(
+            in: folder, where: "slow",
+            "exec setpriv --pdeathsig KILL sh -c 'sleep \(waiting) & wait'")
+        try withProgram("sleep \(drawing)", path: folder + ":/usr/bin:/bin") { desk in
+            desk.agent.store("a.test", "content")
+            #expect(desk.state("a.test") == "pending")
+            #expect(try waitUntil { try isAsleep(drawing) })
+            try PictureDesk.write([], to: slow)
+            desk.agent.store("b.test", "content")
+            #expect(desk.state("b.test") == "pending")
+            #expect(try waitUntil { try isAsleep(waiting) })
+            try desk.container.killDaemon()
+            #expect(try waitUntil { try !isAsleep(waiting) && !isAsleep(drawing) })
+            try desk.mount()
+        }
+    }
+
     @Test(.enabled(if: canSandbox && geteuid() == 0, "needs bubblewrap and root"))
     func `where temporary files have no room documents are drawn all the same`() throws {
         let temporary = try TemporaryDirectory.make()
@@ -164,13 +193,21 @@ struct ForeignPictureTests {
         }
     }
 
-    /// A folder with a bwrap in it that works as long as there is no file `broken` beside it.
-    private func breakableSandbox(_ folder: String) throws -> String {
+    /// Puts a bwrap into a folder that runs a line of shell first as long as there is a file beside it.
+    ///
+    /// - Returns: the path of that file, which is not there yet.
+    private func sandbox(
+        in folder: String, where condition: String, _ line: String
+    ) throws -> String {
         let real = try run(["sh", "-c", "command -v bwrap"]).text.filter { !$0.isNewline }
-        let lines = "#!/bin/sh\n[ -e \"$0.broken\" ] && exit 1\nexec '\(real)' \"$@\"\n"
+        let lines = """
+            #!/bin/sh
+            if [ -e "$0.\(condition)" ]; then \(line); fi
+            exec '\(real)' "$@"
+            """
         try PictureDesk.write(Array(lines.utf8), to: folder + "/bwrap")
         chmod(folder + "/bwrap", 0o755)
-        return folder + "/bwrap.broken"
+        return folder + "/bwrap." + condition
     }
 
     @Test(.enabled(if: canSandbox, "needs bubblewrap"))
@@ -178,7 +215,7 @@ struct ForeignPictureTests {
         guard DataPath.isPrivileged else { return }
         let folder = try TemporaryDirectory.make()
         defer { TemporaryDirectory.remove(folder) }
-        let broken = try breakableSandbox(folder)
+        let broken = try sandbox(in: folder, where: "broken", "exit 1")
         try withProgram("cp $1 $2", path: folder + ":/usr/bin:/bin") { desk in
             let picture = try desk.reference(PictureDesk.slide(1), "slide", 128)
             desk.agent.store("a.test", picture)

@@ -42,5 +42,7 @@ int shim_pidfd(pid_t process);
 int shim_event(void);
 /* Closes all descriptors from that number up in the process that will be started. */
 int shim_spawn_close_from(posix_spawn_file_actions_t *actions, int first);
+/* POSIX_SPAWN_SETSID, which not all headers show. */
+int shim_spawn_session(void);
 
 #endif
