@@ -47,10 +47,11 @@ package final class CatalogDatabase {
 
     /// Opens the catalog at `path`, which may be of a container that another process has open, only to
     /// look at it: an older one stays as it is, since a program of its age would not know what it has
-    /// become. What it does not have fails. Else as the other one.
+    /// become. What it does not have fails. It may lie where nothing can be written. Else as the other one.
     package init(lookingAt path: String, busyMilliseconds: Int32) throws(Failure) {
         connection = try Connection(
-            path: path, create: false, busyMilliseconds: busyMilliseconds)
+            path: path, create: false, busyMilliseconds: busyMilliseconds,
+            isUnchanging: Connection.isUnchanging(path))
         try Schema.check(connection, create: false)
         try Self.set("query_only", "ON", reads: 1, on: connection)
     }

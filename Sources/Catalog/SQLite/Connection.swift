@@ -16,19 +16,36 @@ final class Connection {
     /// In place of a file: a database that is gone when it is closed.
     static let memory = ":memory:"
 
-    /// Opens the file; makes it if it does not exist and `create` is set.
-    init(path: String, create: Bool, busyMilliseconds: Int32) throws(Failure) {
+    /// Opens the file; makes it if it does not exist and `create` is set. With `isUnchanging` the file is taken
+    /// for one that nobody writes to, and nothing is made beside it.
+    init(
+        path: String, create: Bool, busyMilliseconds: Int32, isUnchanging: Bool = false
+    ) throws(Failure) {
         self.path = path
         if path != Self.memory { try Self.checkKinds(path) }
         let flags =
-            SQLITE_OPEN_READWRITE | SQLITE_OPEN_NOMUTEX | SQLITE_OPEN_EXRESCODE
-            | (create ? SQLITE_OPEN_CREATE : 0)
-        let code = sqlite3_open_v2(path, &database, flags, nil)
+            (isUnchanging ? SQLITE_OPEN_READONLY | SQLITE_OPEN_URI : SQLITE_OPEN_READWRITE)
+            | SQLITE_OPEN_NOMUTEX | SQLITE_OPEN_EXRESCODE | (create ? SQLITE_OPEN_CREATE : 0)
+        let address = isUnchanging ? "file:\(Self.escaped(path))?immutable=1" : path
+        let code = sqlite3_open_v2(address, &database, flags, nil)
         guard code == SQLITE_OK else {
             defer { close() }
             throw openFailure(code, create: create)
         }
         sqlite3_busy_timeout(database, busyMilliseconds)
+    }
+
+    /// A path in an address that SQLite reads.
+    private static func escaped(_ path: String) -> String {
+        path.utf8.map { "%" + Hexadecimal.text([$0]) }.joined()
+    }
+
+    /// Whether nothing was left beside the file, and nothing can be made there: SQLite could not read it
+    /// otherwise.
+    static func isUnchanging(_ path: String) -> Bool {
+        let folder = String(path[..<(path.lastIndex(of: "/") ?? path.startIndex)])
+        return access(folder, W_OK) != 0
+            && ["-wal", "-shm"].allSatisfy { access(path + $0, F_OK) != 0 }
     }
 
     /// Fails for a pipe or a folder in the place of a file, which SQLite would name by a number.

@@ -93,7 +93,7 @@ package final class Container: @unchecked Sendable {
         let folder = ContainerFolder(path: path)
         LongestFile.failBeyond()
         try folder.checkLongestFile()
-        let database = try CatalogDatabase(path: folder.catalog, create: false)
+        let database = try CatalogDatabase(lookingAt: folder.catalog, busyMilliseconds: 5_000)
         defer { database.close() }
         return try database.meta(storeKey)
     }

@@ -299,7 +299,7 @@ import Testing
     }
 
     @Test(.enabled(if: DataPath.isPrivileged, "needs root"))
-    func `a container on a disk that cannot be written is refused with the reason`() throws {
+    func `a container on a disk that cannot be written is described, and not used`() throws {
         try withBrokenContainer { broken in
             let folder = broken.folder
             let line = "mount --bind \(folder) \(folder) && mount -o remount,bind,ro \(folder)"
@@ -311,6 +311,9 @@ import Testing
                 #expect(refused.status == Int(EX_NOPERM), "\(refused)")
                 #expect(refused.errorText.contains("/lock: Read-only file system"), "\(refused)")
             }
+            let info = try broken.container.command(["container", "info", "test"], after: line)
+            #expect(info.status == 0, "\(info)")
+            #expect(info.text.hasSuffix("\nnot mounted\n"), "\(info)")
             #expect(try broken.listing() == before)
         }
     }
