@@ -274,7 +274,8 @@ with connect() as connection:
     start = time.monotonic()
     os.unlink(names[0])
     assert reply(connection)["parameters"]["removed"] == [0]
-    assert time.monotonic() - start < 5
+    # Long before the stuck ones are closed, after 30 s: it did not wait for them.
+    assert time.monotonic() - start < 20
 is_well()
 time.sleep(35)
 for connection in stuck:
