@@ -89,11 +89,16 @@ extension ContainerCheck {
         checkHistories(order.compactMap { lost.contains($0) ? nil : versions[$0] })
     }
 
-    /// Versions of no document are seen by nobody: they only take room, or will when they are current no more.
+    /// Versions of no document are seen by nobody: they only take room. The current version of a file
+    /// may be one, as that of a backup whose document is gone.
     private mutating func checkHistories(_ versions: [VersionRow]) {
         let documents = Set(rows.values.map(\.document))
         var gone: [NodeNumber] = []
-        for version in versions where !documents.contains(version.document) {
+        for version in versions
+        where !documents.contains(version.document)
+            && (rows[version.item]?.node != version.node
+                || !NodeNumber.isItem(version.document.rawValue))
+        {
             guard let row = rows[version.item] else {
                 gone.append(version.node)
                 continue

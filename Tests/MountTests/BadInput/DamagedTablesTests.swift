@@ -107,10 +107,6 @@ struct DamagedTablesTests {
                 "f1, version 0 was of no document",
             ]),
         TableDamage(
-            testDescription: "a current version of a document that is none",
-            statement: "update version set document = 99999 where item = ITEM(a)",
-            says: ["a, version 1 was of no document"]),
-        TableDamage(
             testDescription: "a version's number that would be given again",
             statement: "update item set next_ordinal = 1 where id = ITEM(a)",
             says: ["a would have given a version's number again"]),
