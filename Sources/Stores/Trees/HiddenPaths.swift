@@ -23,14 +23,16 @@ package struct HiddenPaths: Hashable, Sendable {
     /// - Parameter path: the empty one is that of the tree itself.
     package mutating func insert(_ path: [UInt8], withAllBelow hasAllBelow: Bool) {
         if isAll { return }
-        size += path.count + Self.overhead
+        let isNew =
+            if path.isEmpty || hasAllBelow {
+                withAllBelow.insert(path).inserted
+            } else {
+                alone.insert(path).inserted
+            }
+        if isNew { size += path.count + Self.overhead }
         if path.isEmpty || size > Self.largest {
             self = HiddenPaths()
             withAllBelow = [[]]
-        } else if hasAllBelow {
-            withAllBelow.insert(path)
-        } else {
-            alone.insert(path)
         }
     }
 

@@ -26,4 +26,11 @@ import Testing
         hidden.insert(bytes("more"), withAllBelow: true)
         #expect(hidden.withAllBelow == [[]])
     }
+
+    @Test func `a path that is noted again takes nothing more`() {
+        var hidden = HiddenPaths()
+        let long = [UInt8](repeating: 0x61, count: 40_000)
+        for _ in 0..<300 { hidden.insert(long, withAllBelow: false) }
+        #expect(!hidden.isAll && hidden.contains(long))
+    }
 }
