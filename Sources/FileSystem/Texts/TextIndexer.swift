@@ -68,7 +68,12 @@ final class TextIndexer: Sendable {
     }
 
     func start() {
-        state.withLock { $0.isRunning = true }
+        // What is due is not known yet: who wants words waits until it is.
+        state.withLock { state in
+            state.isRunning = true
+            state.isWorking = true
+            state.round = 1
+        }
         Threads.start("texts") { [self] in run() }
     }
 
@@ -276,8 +281,21 @@ final class TextIndexer: Sendable {
         database.withLock { $0 = opened }
     }
 
-    /// Begins where an earlier mount ended: what has changed since, or all.
+    /// Finds out what is due, as a round of its own; who waits for words then waits for the next round,
+    /// or has them.
     private func resume() {
+        noteMissed()
+        let isDue = state.withLock { state -> Bool in
+            guard state.isDue else { return false }
+            state.isWorking = false
+            for ticket in state.waiting.keys { state.waiting[ticket]?.round = state.round + 1 }
+            return true
+        }
+        if !isDue { finish() }
+    }
+
+    /// Begins where an earlier mount ended: what has changed since, or all.
+    private func noteMissed() {
         let mark = try? { () throws(Failure) in
             try open()
             return try read { (database) throws(Failure) in try database.mark() } ?? nil

@@ -184,6 +184,26 @@ struct TextFindTests {
         }
     }
 
+    @Test(.enabled(if: isInstalled("sqlite3"), "sqlite3 is not installed"))
+    func `who searches right after mounting waits until it is known what words are missing`() throws
+    {
+        try withDesk(.passthrough) { desk in
+            let container = try #require(desk.volume.container)
+            try desk.shell("printf 'good words' > a.txt")
+            try Self.find(desk, "--text", "words", expecting: ["a.txt"])
+            try container.unmount()
+            // Somebody else has the file for a second.
+            let hold = """
+                sqlite3 texts.sqlite 'begin exclusive' '.shell touch held; sleep 1' >&- 2>&- &
+                until [ -e held ]; do sleep 0.01; done
+                rm held
+                """
+            try #require(run(["sh", "-ec", hold], directory: container.folder).status == 0)
+            try container.mount()
+            #expect(try Self.found(desk, "--text", "words") == ["a.txt"])
+        }
+    }
+
     @Test(
         .enabled(if: isInstalled("sqlite3"), "sqlite3 is not installed"),
         arguments: ["item", "ordinal", "type"])
