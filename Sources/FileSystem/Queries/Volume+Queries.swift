@@ -90,7 +90,10 @@ extension Volume {
                 guard let texts else {
                     return (knowledge, query.needsTexts ? "no words of documents are kept" : nil)
                 }
-                if query.needsTexts { problem = texts.problem }
+                if query.needsTexts {
+                    problem = texts.problem
+                    if texts.isBehind { problem = problem ?? "documents are still being read" }
+                }
                 let pattern = TextPattern(text: query.text, title: query.title)
                 knowledge.titles =
                     try texts.read { (database) throws(Failure) in

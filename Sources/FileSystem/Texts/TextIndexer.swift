@@ -38,6 +38,8 @@ final class TextIndexer: Sendable {
         /// Counts the takings of what was noted.
         var round: UInt64 = 0
         var isWorking = false
+        /// When the first of what is being looked at was noted.
+        var workingSince: UInt64 = 0
         /// Who is called when a round is over.
         var waiting: [UInt64: (round: UInt64, then: @Sendable () -> Void)] = [:]
         /// Those who wait, or are about to.
@@ -72,6 +74,7 @@ final class TextIndexer: Sendable {
         state.withLock { state in
             state.isRunning = true
             state.isWorking = true
+            state.workingSince = MonotonicClock.now
             state.round = 1
         }
         Threads.start("texts") { [self] in run() }
@@ -141,6 +144,16 @@ final class TextIndexer: Sendable {
 
     /// Why nothing is indexed; nil if nothing is wrong.
     var problem: String? { state.withLock { $0.problem } }
+
+    /// Whether words are missing that were waited for in vain. What came while somebody waited is none of
+    /// them.
+    var isBehind: Bool {
+        let waiting = Self.waiting * 1_000_000
+        let limit = max(MonotonicClock.now, waiting) - waiting
+        return state.withLock { state in
+            state.isWorking && state.workingSince <= limit || state.isDue && state.first <= limit
+        }
+    }
 
     /// A ticket for one who is about to wait.
     func ticket() -> UInt64 {
@@ -235,6 +248,7 @@ final class TextIndexer: Sendable {
             return state.withLock { state in
                 state.round += 1
                 state.isWorking = true
+                state.workingSince = state.first
                 defer { (state.noted, state.isScanDue) = ([], false) }
                 return (state.noted, state.isScanDue, head)
             }
@@ -311,5 +325,11 @@ final class TextIndexer: Sendable {
         for row in rows { note(row.item) }
     }
 
-    private func scan() { state.signal { ($0.isScanDue, $0.stirred) = (true, true) } }
+    private func scan() {
+        let now = MonotonicClock.now
+        state.signal { state in
+            if !state.isDue { state.first = now }
+            (state.isScanDue, state.stirred) = (true, true)
+        }
+    }
 }

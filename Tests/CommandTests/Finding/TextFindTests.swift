@@ -6,43 +6,6 @@ import Testing
 /// `shapeedit find --text` and `--title`: words in documents.
 @Suite(.oneAtATime, .enabled(if: !DataPath.isPlain, "needs a mount"))
 struct TextFindTests {
-    /// The paths of what is found, below the desk.
-    private static func found(_ desk: Desk, _ words: String...) throws -> [String] {
-        try found(desk, words)
-    }
-
-    private static func found(_ desk: Desk, _ words: [String]) throws -> [String] {
-        let result = try desk.shapeedit(["find"] + words)
-        #expect(result.status == 0 && result.errorText.isEmpty, "\(words): \(result)")
-        return result.text.split(separator: "\n").map {
-            String($0.dropFirst(desk.folder.count + 1))
-        }
-    }
-
-    /// Expects that this is found after documents were written. A search that has waited its two
-    /// seconds for words in vain goes without them, and is made again.
-    private static func find(
-        _ desk: Desk, _ words: String..., expecting expected: [String],
-        at location: SourceLocation = #_sourceLocation
-    ) throws {
-        try look(for: expected, at: location) { try found(desk, words) }
-    }
-
-    private static func look<Found: Equatable>(
-        for expected: Found, at location: SourceLocation = #_sourceLocation,
-        _ search: () throws -> Found
-    ) throws {
-        for _ in 0..<15 {
-            let start = ContinuousClock.now
-            let found = try search()
-            if found == expected { return }
-            guard ContinuousClock.now - start < .milliseconds(1_900) else { continue }
-            #expect(found == expected, sourceLocation: location)
-            return
-        }
-        Issue.record("\(expected) is not found", sourceLocation: location)
-    }
-
     @Test func `a backup has its words when it has become a document of its own`() throws {
         try withVolume(.passthrough) { volume in
             let agent = try volume.agent()
@@ -54,12 +17,12 @@ struct TextFindTests {
             agent.store("a.txt", "twelve sheep")
             agent.rename("a.txt", "old_a.txt")
             // Its words are known before its name is made anew.
-            try Self.look(for: backup) { try find("sheep") }
+            try WordSearch.look(for: backup) { try find("sheep") }
             let former = agent.attribute("old_a.txt", "user.shapeedit.id")
             agent.store("a.txt", "seven goats")
             #expect(agent.attribute("a.txt", "user.shapeedit.id") == former)
-            try Self.look(for: "\(volume.directory)/a.txt\n") { try find("goats") }
-            try Self.look(for: backup) { try find("sheep") }
+            try WordSearch.look(for: "\(volume.directory)/a.txt\n") { try find("goats") }
+            try WordSearch.look(for: backup) { try find("sheep") }
         }
     }
 
@@ -69,7 +32,7 @@ struct TextFindTests {
             let pattern = "x" + String(repeating: "*", count: 5_000)
             for word in ["sheep", "goats", "cows"] {
                 try desk.shell("echo twelve \(word) > \(word).txt; echo \(word) > x-\(word).txt")
-                try Self.find(
+                try WordSearch.find(
                     desk, "--text", word, "--name", pattern, expecting: ["x-\(word).txt"])
             }
             let long = String(repeating: "*", count: 70_000)
@@ -80,13 +43,13 @@ struct TextFindTests {
     @Test func `an empty file that takes a document's name takes its words away`() throws {
         try withDesk(.passthrough) { desk in
             try desk.shell("echo twelve sheep > a.txt; echo seven sheep > b.txt")
-            try Self.find(desk, "--text", "sheep", expecting: ["a.txt", "b.txt"])
+            try WordSearch.find(desk, "--text", "sheep", expecting: ["a.txt", "b.txt"])
             // Neither was ever written: no version of them is read.
             try desk.shell(": > new; mv new a.txt; ln -s x link; mv link b.txt")
-            try Self.find(desk, "--text", "sheep", expecting: [])
+            try WordSearch.find(desk, "--text", "sheep", expecting: [])
             #expect(try desk.shapeedit(["find", "--json", "."]).text.contains("title") == false)
             try desk.shell("echo nine goats > a.txt")
-            try Self.find(desk, "--text", "goats", expecting: ["a.txt"])
+            try WordSearch.find(desk, "--text", "goats", expecting: ["a.txt"])
         }
     }
 
@@ -102,24 +65,24 @@ struct TextFindTests {
             try desk.run("list", "add", "Shopping.list", "Oat milk", "Carrots")
             try desk.shell("printf '\\n# Snow report\\nMuch of it.\\n' > report.md")
             try desk.shell("printf 'carrot cake\\n' > cake.txt; printf 'carrot' > binary.dat")
-            try Self.find(
+            try WordSearch.find(
                 desk, "--text", "carrot", expecting: ["Scene.shape", "Shopping.list", "cake.txt"])
-            #expect(try Self.found(desk, "--text", "ELAN snow") == ["Talk.slide"])
-            #expect(try Self.found(desk, "--text", "\"oat milk\"") == ["Shopping.list"])
-            #expect(try Self.found(desk, "--text", "\"milk oat\"") == [])
-            #expect(try Self.found(desk, "--text", "milk oat") == ["Shopping.list"])
-            #expect(try Self.found(desk, "--title", "winter") == ["Scene.shape"])
-            #expect(try Self.found(desk, "--title", "much") == [])
-            #expect(try Self.found(desk, "--text", "snow", "--type", "md") == ["report.md"])
+            #expect(try WordSearch.found(desk, "--text", "ELAN snow") == ["Talk.slide"])
+            #expect(try WordSearch.found(desk, "--text", "\"oat milk\"") == ["Shopping.list"])
+            #expect(try WordSearch.found(desk, "--text", "\"milk oat\"") == [])
+            #expect(try WordSearch.found(desk, "--text", "milk oat") == ["Shopping.list"])
+            #expect(try WordSearch.found(desk, "--title", "winter") == ["Scene.shape"])
+            #expect(try WordSearch.found(desk, "--title", "much") == [])
+            #expect(try WordSearch.found(desk, "--text", "snow", "--type", "md") == ["report.md"])
             // Chinese and Japanese put no spaces between words.
             try desk.shell("printf '日本語のテキストを検索する' > 日本.txt")
             for words in ["日本語", "テキスト", "検索"] {
-                try Self.find(desk, "--text", words, expecting: ["日本.txt"])
+                try WordSearch.find(desk, "--text", words, expecting: ["日本.txt"])
             }
-            #expect(try Self.found(desk, "--text", "索検") == [])
+            #expect(try WordSearch.found(desk, "--text", "索検") == [])
             // Whatever people write is words.
             for words in ["AND", "a OR b NOT", "x*", "(", "\"", "title:winter", "-", "^", "'"] {
-                _ = try Self.found(desk, "--text", words)
+                _ = try WordSearch.found(desk, "--text", words)
             }
             let titled = try JSONValue.read(
                 try desk.run("find", "--sort", "title", "--title", "w", "--json"))
@@ -130,7 +93,7 @@ struct TextFindTests {
             // Whatever is looked for.
             let named = try JSONValue.read(try desk.run("find", "--name", "scene", "--json"))
             #expect(named.elements.map { $0["title"]?.text } == ["Winter holidays"])
-            let sorted = try Self.found(desk, "--sort", "title", "--text", "carrot")
+            let sorted = try WordSearch.found(desk, "--sort", "title", "--text", "carrot")
             #expect(sorted == ["cake.txt", "Scene.shape", "Shopping.list"])
         }
     }
@@ -139,122 +102,30 @@ struct TextFindTests {
     func `words follow what happens to documents`(_ place: DataPath) throws {
         try withDesk(place) { desk in
             try desk.shell("printf 'first words' > a.txt; mkdir d")
-            try Self.find(desk, "--text", "first", expecting: ["a.txt"])
+            try WordSearch.find(desk, "--text", "first", expecting: ["a.txt"])
             // Another version, saved in place and by renaming.
             try desk.shell("printf 'second words' > a.txt")
-            try Self.find(desk, "--text", "first", expecting: [])
-            try Self.find(desk, "--text", "second", expecting: ["a.txt"])
+            try WordSearch.find(desk, "--text", "first", expecting: [])
+            try WordSearch.find(desk, "--text", "second", expecting: ["a.txt"])
             try desk.shell("printf 'third words' > new; mv new a.txt")
-            try Self.find(desk, "--text", "second", expecting: [])
-            try Self.find(desk, "--text", "third", expecting: ["a.txt"])
+            try WordSearch.find(desk, "--text", "second", expecting: [])
+            try WordSearch.find(desk, "--text", "third", expecting: ["a.txt"])
             // Another place, another type and back, a second name, a deletion.
             try desk.shell("mv a.txt d/b.txt")
-            try Self.find(desk, "--text", "third", expecting: ["d/b.txt"])
+            try WordSearch.find(desk, "--text", "third", expecting: ["d/b.txt"])
             try desk.shell("mv d/b.txt d/b.dat")
-            try Self.find(desk, "--text", "third", expecting: [])
+            try WordSearch.find(desk, "--text", "third", expecting: [])
             try desk.shell("mv d/b.dat d/b.md")
-            try Self.find(desk, "--text", "third", expecting: ["d/b.md"])
+            try WordSearch.find(desk, "--text", "third", expecting: ["d/b.md"])
             try desk.shell("cp d/b.md c.md; rm d/b.md")
-            try Self.find(desk, "--text", "third", expecting: ["c.md"])
+            try WordSearch.find(desk, "--text", "third", expecting: ["c.md"])
             // Remounted, and after the daemon was killed with what it had not looked at yet.
             try desk.volume.remount()
-            try Self.find(desk, "--text", "third", expecting: ["c.md"])
+            try WordSearch.find(desk, "--text", "third", expecting: ["c.md"])
             try desk.shell("printf 'last words' > e.txt; rm c.md")
             try #require(desk.volume.container).killDaemon()
             try desk.volume.remountAfterCrash()
-            try Self.find(desk, "--text", "words", expecting: ["e.txt"])
-        }
-    }
-
-    @Test(arguments: DataPath.mounts.prefix(1))
-    func `what no worker can read is said, and damaged words are made again`(_ place: DataPath)
-        throws
-    {
-        try withDesk(place) { desk in
-            let container = try #require(desk.volume.container)
-            try desk.shell("printf 'good words' > a.txt; printf '{' > b.shape")
-            try Self.find(desk, "--text", "words", expecting: ["a.txt"])
-            try container.unmount()
-            for end in ["", "-wal", "-shm"] { unlink("\(container.folder)/texts.sqlite\(end)") }
-            _ = try Probing.run([
-                "sh", "-c", "yes damaged | head -c 9000 > '\(container.folder)/texts.sqlite'",
-            ])
-            try container.mount()
-            try Self.find(desk, "--text", "words", expecting: ["a.txt"])
-        }
-    }
-
-    @Test(.enabled(if: isInstalled("sqlite3"), "sqlite3 is not installed"))
-    func `who searches right after mounting waits until it is known what words are missing`() throws
-    {
-        try withDesk(.passthrough) { desk in
-            let container = try #require(desk.volume.container)
-            try desk.shell("printf 'good words' > a.txt")
-            try Self.find(desk, "--text", "words", expecting: ["a.txt"])
-            try container.unmount()
-            // Somebody else has the file for a second.
-            let hold = """
-                sqlite3 texts.sqlite 'begin exclusive' '.shell touch held; sleep 1' >&- 2>&- &
-                until [ -e held ]; do sleep 0.01; done
-                rm held
-                """
-            try #require(run(["sh", "-ec", hold], directory: container.folder).status == 0)
-            try container.mount()
-            #expect(try Self.found(desk, "--text", "words") == ["a.txt"])
-        }
-    }
-
-    @Test(
-        .enabled(if: isInstalled("sqlite3"), "sqlite3 is not installed"),
-        arguments: ["item", "ordinal", "type"])
-    func `words that are told to be of a version that cannot be are taken from the documents again`(
-        _ column: String
-    ) throws {
-        try withDesk(.passthrough) { desk in
-            let container = try #require(desk.volume.container)
-            try desk.shell("printf 'good words' > a.txt")
-            try Self.find(desk, "--text", "words", expecting: ["a.txt"])
-            try container.unmount()
-            let damaged = try run([
-                "sqlite3", "\(container.folder)/texts.sqlite",
-                "update document set \(column) = -1",
-            ])
-            try #require(damaged.status == 0, "\(damaged)")
-            try container.mount()
-            let process = try #require(try container.status().pid)
-            try desk.shell("printf 'other words' > b.txt")
-            try Self.find(desk, "--text", "words", expecting: ["a.txt", "b.txt"])
-            #expect(Container.isAlive(process), "the daemon died")
-        }
-    }
-
-    @Test(arguments: [true, false])
-    func `words whose database is damaged in the middle are taken from the documents again`(
-        _ isChecked: Bool
-    ) throws {
-        try withDesk(.passthrough) { desk in
-            let container = try #require(desk.volume.container)
-            try desk.shell(
-                "for n in $(seq 1000 1300); do echo sheep $(seq $n $((n + 60))) > $n.txt; done")
-            let all = (1000...1300).map { "\($0).txt" }
-            try Self.find(desk, "--text", "sheep", expecting: all)
-            try container.unmount()
-            let damage = """
-                pages=$(($(stat -c %s texts.sqlite) / 4096))
-                for page in $(seq 1 2 $((pages - 1))); do
-                    yes x | head -c 4096 | dd of=texts.sqlite bs=4096 seek=$page conv=notrunc
-                done
-                """
-            let damaged = try run(["sh", "-ec", damage], directory: container.folder)
-            try #require(damaged.status == 0, "\(damaged)")
-            if isChecked {
-                let check = try container.check()
-                #expect(check.status == 1 && check.text.contains("texts.sqlite was damaged"))
-                #expect(try container.check().status == 0)
-            }
-            try container.mount()
-            _ = try desk.shapeedit(["find", "--text", "sheep"])
-            try Self.find(desk, "--text", "sheep", expecting: all)
+            try WordSearch.find(desk, "--text", "words", expecting: ["e.txt"])
         }
     }
 
@@ -279,9 +150,9 @@ struct TextFindTests {
             try desk.volume.remount()
             #expect(try desk.shell("ls '\(folder)/..'") == "fours\ntexts\n")
             let list = "ls -U '\(folder)/../fours'"
-            try Self.look(for: "c.txt\n") { try desk.shell(list) }
+            try WordSearch.look(for: "c.txt\n") { try desk.shell(list) }
             try desk.shell("printf 444 > e.md")
-            try Self.look(for: "c.txt\ne.md\n") { try desk.shell(list) }
+            try WordSearch.look(for: "c.txt\ne.md\n") { try desk.shell(list) }
             try desk.shell("rmdir '\(folder)'")
             let forgotten = try desk.run("find", "--forget", "fours", "--json")
             #expect(forgotten == saved)
@@ -374,10 +245,10 @@ struct TextFindTests {
             try desk.shell("touch a b c")
             try desk.shell("setfattr -n user.xdg.tags -v 'Work, two words' a")
             try desk.shell("setfattr -n user.xdg.tags -v workshop b")
-            #expect(try Self.found(desk, "--tag", "work") == ["a"])
-            #expect(try Self.found(desk, "--tag", "Two Words") == ["a"])
+            #expect(try WordSearch.found(desk, "--tag", "work") == ["a"])
+            #expect(try WordSearch.found(desk, "--tag", "Two Words") == ["a"])
             try desk.shell("setfattr -x user.xdg.tags a")
-            #expect(try Self.found(desk, "--tag", "work") == [])
+            #expect(try WordSearch.found(desk, "--tag", "work") == [])
         }
     }
 }
