@@ -123,9 +123,8 @@ final class FormerNodes: Sendable {
         let told = volume.state.withLock { state in
             changes.flatMap { change -> [NodeChange] in
                 if change.kind == .content {
-                    let nodes = state.oldNodes[change.node.item.rawValue] ?? [:]
-                    return nodes.keys.prefix(Self.most).map {
-                        NodeChange(node: NodeNumber(rawValue: $0), kind: .content)
+                    return state.oldNodes(of: change.node.item).prefix(Self.most).map {
+                        NodeChange(node: $0, kind: .content)
                     }
                 }
                 let position = state.index.find(change.node.item)

@@ -10,6 +10,8 @@ extension VolumeState {
             session.lookups.countLookup()
         } else if index[item: position].pointee.node == node {
             index[item: position].pointee.lookups.countLookup()
+        } else if isEcho(node) {
+            echoes[node.item.rawValue]?.lookups.countLookup()
         } else {
             oldNodes[node.item.rawValue]?[node.rawValue]?.lookups.countLookup()
         }
@@ -41,17 +43,54 @@ extension VolumeState {
         index[item: position].pointee.flags.remove(.mayHaveStalePages)
     }
 
-    func oldNode(_ node: NodeNumber) -> OldNode? { oldNodes[node.item.rawValue]?[node.rawValue] }
+    private func isEcho(_ node: NodeNumber) -> Bool {
+        echoes[node.item.rawValue].map { $0.ordinal == node.ordinal } ?? false
+    }
+
+    /// What the current version's node would show as an old one.
+    private func retired(_ position: MemoryIndex.Position, lookups: UInt32) -> OldNode {
+        let record = index[item: position]
+        return OldNode(
+            content: content(position), modified: record.pointee.modified,
+            blocks: Int64(record.pointee.blocks) * 8, lookups: lookups)
+    }
+
+    func oldNode(_ node: NodeNumber) -> OldNode? {
+        guard let echo = echoes[node.item.rawValue], echo.ordinal == node.ordinal else {
+            return oldNodes[node.item.rawValue]?[node.rawValue]
+        }
+        let position = index.find(node.item)
+        return position == 0 ? nil : retired(position, lookups: echo.lookups)
+    }
+
+    /// The former nodes of an item that the kernel knows, in no order.
+    func oldNodes(of item: ItemNumber) -> [NodeNumber] {
+        var nodes = oldNodes[item.rawValue]?.keys.map { NodeNumber(rawValue: $0) } ?? []
+        if let echo = echoes[item.rawValue] {
+            nodes.append(NodeNumber(item, echo.ordinal))
+        }
+        return nodes
+    }
 
     func keepOldNode(_ node: NodeNumber, _ old: OldNode, at position: MemoryIndex.Position) {
-        oldNodes[node.item.rawValue, default: [:]][node.rawValue] = old
+        let item = node.item.rawValue
         index[item: position].pointee.flags.insert(.hasOldNodes)
+        if oldNodes[item]?[node.rawValue] == nil, echoes[item] == nil || isEcho(node),
+            old == retired(position, lookups: old.lookups)
+        {
+            echoes[item] = EchoNode(ordinal: node.ordinal, lookups: old.lookups)
+            return
+        }
+        if isEcho(node) { echoes[item] = nil }
+        oldNodes[item, default: [:]][node.rawValue] = old
     }
 
     func dropOldNode(_ node: NodeNumber, at position: MemoryIndex.Position) {
-        oldNodes[node.item.rawValue]?[node.rawValue] = nil
-        if oldNodes[node.item.rawValue]?.isEmpty == true {
-            oldNodes[node.item.rawValue] = nil
+        let item = node.item.rawValue
+        if isEcho(node) { echoes[item] = nil }
+        oldNodes[item]?[node.rawValue] = nil
+        if oldNodes[item]?.isEmpty == true { oldNodes[item] = nil }
+        if oldNodes[item] == nil, echoes[item] == nil {
             index[item: position].pointee.flags.remove(.hasOldNodes)
         }
     }
@@ -69,7 +108,7 @@ extension VolumeState {
         let record = index[item: position]
         var nodes: [NodeNumber] = []
         if record.pointee.flags.contains(.hasOldNodes) {
-            nodes = oldNodes[record.pointee.number]?.keys.map { NodeNumber(rawValue: $0) } ?? []
+            nodes = oldNodes(of: ItemNumber(rawValue: record.pointee.number))
         }
         if record.pointee.flags.contains(.inSession), let session = sessions[position] {
             nodes.append(session.node)
@@ -109,15 +148,20 @@ extension VolumeState {
         }
     }
 
-    /// Keeps the current content reachable under its node when another one takes its place.
+    /// Keeps the current content reachable under its nodes when another one takes its place.
     func retireCurrent(_ position: MemoryIndex.Position) {
         let record = index[item: position]
-        guard record.pointee.lookups > 0 else { return noteFormerNodes(position) }
-        let old = OldNode(
-            content: content(position), modified: record.pointee.modified,
-            blocks: Int64(record.pointee.blocks) * 8, lookups: record.pointee.lookups)
-        keepOldNode(record.pointee.node, old, at: position)
-        record.pointee.lookups = 0
+        if let echo = echoes.removeValue(forKey: record.pointee.number) {
+            let node = NodeNumber(number(position), echo.ordinal)
+            oldNodes[record.pointee.number, default: [:]][node.rawValue] =
+                retired(position, lookups: echo.lookups)
+        }
+        if record.pointee.lookups > 0 {
+            oldNodes[record.pointee.number, default: [:]][record.pointee.node.rawValue] =
+                retired(position, lookups: record.pointee.lookups)
+            record.pointee.flags.insert(.hasOldNodes)
+            record.pointee.lookups = 0
+        }
         noteFormerNodes(position)
     }
 }

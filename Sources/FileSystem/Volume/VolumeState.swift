@@ -15,10 +15,18 @@ struct Caller: Sendable {
 
 /// A content that is no longer current, or the end of a session that published nothing, while the
 /// kernel still knows its node.
-struct OldNode {
+struct OldNode: Equatable {
     var content: ContentReference
     var modified: UInt64
     var blocks: Int64
+    var lookups: UInt32
+}
+
+/// The node of an ended session that shows the current version: that of a file that was made and closed
+/// without a byte, for one. There may be as many as there are files, so it takes a few bytes only, and
+/// becomes an ``OldNode`` when another version is current.
+struct EchoNode {
+    var ordinal: Ordinal
     var lookups: UInt32
 }
 
@@ -67,8 +75,10 @@ final class VolumeState {
     /// With so many those are forgotten that nothing needs.
     var mostOperators = 256
     var sessions: [MemoryIndex.Position: WriteSession] = [:]
-    /// By item, then by node.
+    /// By item, then by node; those that ``echoes`` does not have.
     var oldNodes: [UInt64: [UInt64: OldNode]] = [:]
+    /// By item.
+    var echoes: [UInt64: EchoNode] = [:]
     var modes: [UInt64: OpenMode] = [:]
     /// By handle, of those that read promises block by block.
     var blockReadings: [UInt64: BlockReading] = [:]
