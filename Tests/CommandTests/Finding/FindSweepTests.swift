@@ -9,9 +9,10 @@ struct FindSweepTests {
     @Test func `all filters and orders find what a simple model finds`() throws {
         var random = SplitMix(seed: Seed.next("find sweep"))
         var hits = 0
-        for _ in 0..<3 {
-            try withDesk(DataPath.mounts[0]) { desk in
-                let tree = try FoundTree(in: desk, &random)
+        for round in 0..<3 {
+            try withDesk(DataPath.mounts[0], store: "folder") { desk in
+                var tree = try FoundTree(in: desk, &random)
+                if round > 0 { try tree.evict(in: desk, &random) }
                 for number in 0..<70 {
                     let query = NaiveQuery(tree, &random)
                     let wanted = tree.found(query)
@@ -57,6 +58,8 @@ private struct NaiveQuery {
     var words: [String]?
     var isPhrase = false
     var isHidden = false
+    /// Only promises, or none.
+    var promises: Bool?
     var order: Order?
     var isReversed = false
     var limit: Int?
@@ -83,6 +86,7 @@ private struct NaiveQuery {
             }
         }
         isHidden = random.chance(50)
+        if random.chance(30) { promises = random.chance(50) }
         if random.chance(60) { order = Order.allCases[random.below(5)] }
         isReversed = random.chance(30)
         if random.chance(15) { limit = 1 + random.below(5) }
@@ -103,6 +107,7 @@ private struct NaiveQuery {
             words.append("--text=" + (isPhrase ? "\"\(text)\"" : text))
         }
         if isHidden { words.append("--hidden") }
+        if let promises { words.append(promises ? "--promises" : "--local") }
         if let order { words.append("--sort=" + order.rawValue) }
         if isReversed { words.append("--reverse") }
         if let limit { words.append("--limit=\(limit)") }
@@ -121,6 +126,7 @@ private struct FoundTree {
         var day = 0
         var tags: [String] = []
         var words: [String] = []
+        var isPromise = false
 
         var name: [UInt8] { path.split(separator: 47).last.map { Array($0) } ?? [] }
         /// What stands behind the last dot, if something stands before that.
@@ -232,6 +238,32 @@ private struct FoundTree {
         }
     }
 
+    /// Leaves some documents as promises. Their words stay known.
+    mutating func evict(in desk: Desk, _ random: inout SplitMix) throws {
+        // Waits for the words of all.
+        _ = try desk.run("find", "--text", "none")
+        let agent = try desk.volume.agent()
+        for index in items.indices {
+            let item = items[index]
+            guard item.kind == .documents, item.size > 0, random.chance(40) else { continue }
+            if item.isPromise { continue }
+            let path = ByteString(item.path)
+            // Not before it is in the store.
+            waitUntil { agent.attribute(path, "user.shapeedit.state") != "dirty" }
+            _ = try desk.run(bytes: "evict", "--", path)
+            let inode = Self.inode(item.path, in: desk)
+            for other in items.indices where Self.inode(items[other].path, in: desk) == inode {
+                items[other].isPromise = true
+            }
+        }
+    }
+
+    private static func inode(_ path: [UInt8], in desk: Desk) -> ino_t {
+        var status = stat()
+        lstat((Array(desk.path("").utf8) + path + [0]).map { CChar(bitPattern: $0) }, &status)
+        return status.st_ino
+    }
+
     /// What a search has to give, in its order.
     func found(_ query: NaiveQuery) -> [[UInt8]] {
         var found = items.filter { item in
@@ -246,6 +278,7 @@ private struct FoundTree {
             if let largest = query.largest, item.size > largest { return false }
             if let oldest = query.oldest, item.day < oldest { return false }
             if let newest = query.newest, item.day >= newest { return false }
+            if let promises = query.promises, item.isPromise != promises { return false }
             if let tag = query.tag,
                 !item.tags.contains(where: { $0.lowercased() == tag.lowercased() })
             {

@@ -141,11 +141,12 @@ struct Desk {
 
 /// Gives a test a folder to work in, and takes it away whatever happens.
 func withDesk(
-    _ place: DataPath, at location: SourceLocation = #_sourceLocation, _ body: (Desk) throws -> Void
+    _ place: DataPath, store: String? = nil, at location: SourceLocation = #_sourceLocation,
+    _ body: (Desk) throws -> Void
 ) throws {
     let stateHome = try TemporaryDirectory.make()
     defer { TemporaryDirectory.remove(stateHome) }
-    try withVolume(place, at: location) { volume in
+    try withVolume(place, store: store, at: location) { volume in
         try body(Desk(volume: volume, stateHome: stateHome))
     }
 }
