@@ -23,6 +23,7 @@ internal import SystemCalls
 /// store-unneeded    blobs in its store that nothing needs, and since when
 /// pictures/ab/<node>  pictures of versions, where there are any
 /// drawing/<node>    contents that are being drawn, or stay until they were
+/// reading/<node>    contents that were let go before their words were read, until they are
 /// lost/<name>       contents of changes that went with the journal, when somebody removed that
 /// desktop-places    where it was mounted, as long as the desktop's cache may have entries of that
 /// scratch/<owner>   of an app: what programs made beside the documents that were granted to it
@@ -58,6 +59,7 @@ package struct ContainerFolder: Sendable {
     package var incoming: String { path + "/incoming" }
     package var pictures: String { path + "/pictures" }
     package var drawing: String { path + "/drawing" }
+    package var reading: String { path + "/reading" }
     package var lost: String { path + "/lost" }
     package var scratch: String { path + "/scratch" }
     package var desktopPlaces: String { path + "/desktop-places" }
@@ -71,8 +73,7 @@ package struct ContainerFolder: Sendable {
     package static let names: Set<String> = [
         "lock", "durable", "reserve", "catalog.sqlite", "catalog.sqlite-wal", "catalog.sqlite-shm",
         "catalog.sum", "journal", "staging", "packs", "spare", "blobs", "digests", "incoming",
-        "pictures",
-        "drawing", "scratch", "lost",
+        "pictures", "drawing", "reading", "scratch", "lost",
         "texts.sqlite", "texts.sqlite-wal", "texts.sqlite-shm",
         "store-owner", "store-owner.new", "store-unneeded", "store-unneeded.new",
         "store-damaged", "desktop-places", "desktop-places.new", "log", "log.old",

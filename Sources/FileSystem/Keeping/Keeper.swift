@@ -176,7 +176,7 @@ final class Keeper: Sendable {
         // Not for room either: a living document is no file between the two halves of a save.
         var gained = weeding.purgeAbandoned(now: plan.ended)
         gained = weeding.thin(tight: tight, everything: plan.everything) || gained
-        gained = weeding.endWaitsForPictures(all: plan.room) || gained
+        gained = weeding.endWaits(all: plan.room) || gained
         if plan.room { gained = weeding.dropParts() || gained }
         weeding.followPins()
         weeding.letClosedGo()

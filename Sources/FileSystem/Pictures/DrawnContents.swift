@@ -6,12 +6,10 @@ internal import SystemCalls
 /// each size, and meanwhile the content may be moved among the blobs, or let go for good.
 ///
 /// What is let go here before it has a picture stays under such a name until it is drawn; but not for
-/// longer than a while, and no more of it than there is room for. Any thread; waits for the disk.
+/// longer than a while, and no more of it than there is room for. So does, in a folder of its own, what is
+/// let go before its words were read. Any thread; waits for the disk.
 final class DrawnContents: Sendable {
-    /// How long a content waits for its turn, in nanoseconds.
-    private static let patience: UInt64 = 120_000_000_000
-    /// Contents that stay for this at most, and their bytes.
-    private static let limit = 4_096
+    /// Bytes of contents that stay at most.
     private static let byteLimit: Int64 = 1 << 30
 
     private struct Content {
@@ -27,10 +25,17 @@ final class DrawnContents: Sendable {
     }
     private let state = Lock(State())
     private let folder: String
+    private let limit: Int
+    private let patience: UInt64
 
-    /// - Parameter folder: where the names are; what an earlier run left there goes.
-    init(folder: String) {
+    /// - Parameters:
+    ///   - folder: where the names are; what an earlier run left there goes.
+    ///   - limit: contents that stay at most.
+    ///   - seconds: how long a content waits for its turn.
+    init(folder: String, limit: Int = 4_096, seconds: UInt64 = 120) {
         self.folder = folder
+        self.limit = limit
+        patience = seconds * 1_000_000_000
         try? Directories.removeTree(folder)
     }
 
@@ -50,9 +55,9 @@ final class DrawnContents: Sendable {
     func keep(_ node: NodeNumber, _ path: String, bytes: Int64) -> Bool {
         state.withLock { state in
             guard !state.ended, state.bytes + bytes <= Self.byteLimit,
-                state.contents.count < Self.limit
+                state.contents.count < limit
             else { return false }
-            var content = Content(deadline: MonotonicClock.now + Self.patience)
+            var content = Content(deadline: MonotonicClock.now + patience)
             if let known = state.contents[node] {
                 // It is being drawn, or it came and goes once more.
                 state.bytes -= known.bytes

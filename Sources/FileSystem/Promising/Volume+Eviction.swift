@@ -130,6 +130,7 @@ extension Volume {
             for (pair, isNeeded) in zip(gone, needed) {
                 let order = pictures?.keepLeaving(pair.node, pair.blob, isNeeded: isNeeded)
                 if let order { leaving.append(order) }
+                texts?.keepLeaving(pair.node, pair.blob, isNeeded: isNeeded)
                 if isNeeded { continue }
                 content.forget(pair.node)
                 content.evictBlob(pair.blob.hash)

@@ -31,10 +31,11 @@ extension Weeding {
         var downloads: Downloads
     }
 
-    /// Lets go of what stayed for its picture and has waited too long, or of all that waits for that; says
-    /// whether that made room.
-    func endWaitsForPictures(all: Bool) -> Bool {
-        volume.pictures?.contents.dropWaiting(all: all) ?? false
+    /// Lets go of what stayed for its picture or its words and has waited too long, or of all that waits for
+    /// that; says whether that made room.
+    func endWaits(all: Bool) -> Bool {
+        let waiting = [volume.pictures?.contents, volume.texts?.leaving]
+        return waiting.reduce(false) { $1?.dropWaiting(all: all) ?? false || $0 }
     }
 
     /// Lets go of what is pinned online-only and was closed, or has reached the store.
@@ -94,8 +95,8 @@ extension Weeding {
         let quota = volume.quota
         guard quota.isLimited, volume.link != nil else { return }
         defer { tellOfExcess() }
-        // What only waits to be drawn is as good as gone.
-        let leaving = volume.pictures?.contents.bytes ?? 0
+        // What only waits to be drawn or read is as good as gone.
+        let leaving = (volume.pictures?.contents.bytes ?? 0) + (volume.texts?.leaving.bytes ?? 0)
         let free = (try? content.space().free).map { $0 + leaving } ?? .max
         let lacking = quota.free.map { $0 > free ? $0 - free : 0 } ?? 0
         guard volume.state.withLock({ $0.quota.takeDue(lacking: lacking > 0) }) else { return }

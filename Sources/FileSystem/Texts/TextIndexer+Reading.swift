@@ -3,6 +3,7 @@ internal import Coordination
 internal import Glibc
 internal import Model
 internal import Pictures
+internal import Stores
 internal import SystemCalls
 internal import Thumbnailing
 
@@ -44,6 +45,7 @@ extension TextIndexer {
             _ = try read { (database) throws(Failure) in
                 try database.apply(rows, without: gone, documents: wordless, mark: nil)
             }
+            for row in rows { leaving.drop(row.node) }
         }
         if let problem { throw Failure(.unavailable, problem) }
         // What it says to be complete up to is there after a crash.
@@ -89,11 +91,12 @@ extension TextIndexer {
                 try database.known(subject.document)
             } ?? nil
         if let known, known.node == subject.node, known.type == subject.type.rawValue {
+            leaving.drop(subject.node)
             return .nothing
         }
         // A promise keeps what was taken from this version, also as another document; of another version
         // nothing is known.
-        if subject.isPromise {
+        if subject.isPromise, !leaving.holds(subject.node) {
             if known?.node == subject.node { return .nothing }
             let row = try read { (database) throws(Failure) in try database.row(of: subject.node) }
             guard var row = row ?? nil else {
@@ -130,16 +133,7 @@ extension TextIndexer {
 
     /// The words of a version; nil if it is gone.
     private func text(of subject: TextSubject) throws(ThumbnailFailure) -> WorkerText? {
-        // It is not thinned out while it is read.
-        volume.state.withLock { $0.drawn.add(subject.node) }
-        defer { volume.state.withLock { $0.drawn.remove(subject.node) } }
-        let input = try? volume.followingMoves { () throws(Errno) -> WorkerInput? in
-            guard let content = volume.state.withLock({ $0.published(subject.node) }) else {
-                return nil
-            }
-            return try WorkerInput(content, in: volume.content)
-        }
-        switch input {
+        switch input(of: subject) {
         case nil: return nil
         case .bytes(let bytes):
             return try worker.text(
@@ -149,5 +143,46 @@ extension TextIndexer {
                 TextRequest(type: subject.type), descriptor: file.number,
                 cancellation: cancellation)
         }
+    }
+
+    private func input(of subject: TextSubject) -> WorkerInput? {
+        if let path = leaving.take(subject.node), let input = try? Self.input(path) {
+            return input
+        }
+        // It is not thinned out while it is read.
+        volume.state.withLock { $0.drawn.add(subject.node) }
+        defer { volume.state.withLock { $0.drawn.remove(subject.node) } }
+        return try? volume.followingMoves { () throws(Errno) -> WorkerInput? in
+            guard let content = volume.state.withLock({ $0.published(subject.node) }) else {
+                return nil
+            }
+            return try WorkerInput(content, in: volume.content)
+        }
+    }
+
+    private static func input(_ path: String) throws(Errno) -> WorkerInput {
+        let file = try OwnedDescriptor.open(path, O_RDONLY)
+        let size = try file.status().st_size
+        return try WorkerInput(file, size: Int64(size))
+    }
+}
+
+/// Documents whose contents are let go before anybody has read their words.
+extension TextIndexer {
+    /// Keeps a content that is about to go until its words were read, if they are not known. Waits for the
+    /// disk.
+    ///
+    /// - Parameter isNeeded: whether its file stays for others, as long as they do.
+    func keepLeaving(_ node: NodeNumber, _ blob: Blob, isNeeded: Bool) {
+        guard awaits(node.item) else { return }
+        let found = volume.state.withLock { $0.textSubject(node.item) }
+        guard let subject = found, subject.node == node else { return }
+        let known = try? read { (database) throws(Failure) in
+            try database.known(subject.document)
+        }
+        if known??.node == node { return }
+        let path = volume.content.folder.blob(blob.hash)
+        // It may have been passed over as a promise a moment ago.
+        if leaving.keep(node, path, bytes: isNeeded ? 0 : blob.size) { note(node.item) }
     }
 }

@@ -40,6 +40,8 @@ final class TextIndexer: Sendable {
         var isWorking = false
         /// When the first of what is being looked at was noted.
         var workingSince: UInt64 = 0
+        /// The items among them; nil if it may be any.
+        var inHand: Set<ItemNumber>? = []
         /// Who is called when a round is over.
         var waiting: [UInt64: (round: UInt64, then: @Sendable () -> Void)] = [:]
         /// Those who wait, or are about to.
@@ -58,6 +60,9 @@ final class TextIndexer: Sendable {
     private let database = Lock<TextDatabase?>(nil)
     /// How often the reading of a version was told to end.
     let endings = Lock(Recent<NodeNumber, Int>(limit: 1_024))
+    /// What was let go before it was read. All that a large import brings at once may wait there, for as long
+    /// as that takes.
+    let leaving: DrawnContents
     let worker: ThumbnailWorker
     let cancellation: Cancellation?
     unowned let volume: Volume
@@ -65,6 +70,8 @@ final class TextIndexer: Sendable {
     /// - Parameter program: the path of `shapeedit-thumbnailer`.
     init(_ volume: Volume, program: String) {
         self.volume = volume
+        leaving = DrawnContents(
+            folder: volume.content.folder.reading, limit: 100_000, seconds: 3_600)
         worker = ThumbnailWorker(program: program, niceness: Self.niceness)
         cancellation = try? Cancellation()
     }
@@ -75,6 +82,7 @@ final class TextIndexer: Sendable {
             state.isRunning = true
             state.isWorking = true
             state.workingSince = MonotonicClock.now
+            state.inHand = nil
             state.round = 1
         }
         Threads.start("texts") { [self] in run() }
@@ -145,6 +153,15 @@ final class TextIndexer: Sendable {
     /// Why nothing is indexed; nil if nothing is wrong.
     var problem: String? { state.withLock { $0.problem } }
 
+    /// Whether the words of the item may still have to be read.
+    func awaits(_ item: ItemNumber) -> Bool {
+        state.withLock { state in
+            guard state.isRunning, !state.ended else { return false }
+            if state.isScanDue || state.noted.contains(item) { return true }
+            return state.isWorking && (state.inHand?.contains(item) ?? true)
+        }
+    }
+
     /// Whether words are missing that were waited for in vain. What came while somebody waited is none of
     /// them.
     var isBehind: Bool {
@@ -206,6 +223,7 @@ final class TextIndexer: Sendable {
     private func run() {
         defer {
             worker.stop()
+            leaving.stop()
             database.withLock { $0?.close() }
             state.signal { $0.isRunning = false }
         }
@@ -249,6 +267,7 @@ final class TextIndexer: Sendable {
                 state.round += 1
                 state.isWorking = true
                 state.workingSince = state.first
+                state.inHand = state.isScanDue ? nil : state.noted
                 defer { (state.noted, state.isScanDue) = ([], false) }
                 return (state.noted, state.isScanDue, head)
             }
@@ -269,6 +288,7 @@ final class TextIndexer: Sendable {
     ) {
         let done = state.withLock { state -> [@Sendable () -> Void] in
             state.isWorking = false
+            state.inHand = []
             state.problem = problem
             state.notBefore =
                 problem == nil ? 0 : MonotonicClock.after(milliseconds: Self.retry)
@@ -302,6 +322,7 @@ final class TextIndexer: Sendable {
         let isDue = state.withLock { state -> Bool in
             guard state.isDue else { return false }
             state.isWorking = false
+            state.inHand = []
             for ticket in state.waiting.keys { state.waiting[ticket]?.round = state.round + 1 }
             return true
         }

@@ -19,8 +19,13 @@ enum WorkerInput: Sendable {
         }
         // A descriptor of its own: those that are kept may write.
         guard let file = try content.openApart(reference) else { return nil }
-        if reference.size <= Self.sentBytes {
-            var bytes = [UInt8](repeating: 0, count: Int(reference.size))
+        try self.init(file, size: reference.size)
+    }
+
+    /// - Parameter size: of the file, in bytes.
+    init(_ file: consuming OwnedDescriptor, size: Int64) throws(Errno) {
+        if size <= Self.sentBytes {
+            var bytes = [UInt8](repeating: 0, count: Int(size))
             let count = try file.read(into: &bytes, at: 0)
             self = .bytes(Array(bytes.prefix(count)))
         } else {

@@ -16,6 +16,34 @@ struct MissingWordsTests {
         try #require(run(["sh", "-ec", hold], directory: container.folder).status == 0)
     }
 
+    @Test(.enabled(if: isInstalled("sqlite3"), "sqlite3 is not installed"))
+    func `what is let go before its words were read is found by them`() throws {
+        try withDesk(.passthrough, store: "folder") { desk in
+            let container = try #require(desk.volume.container)
+            try desk.shell("printf 'first words' > a.txt")
+            try WordSearch.find(desk, "--text", "words", expecting: ["a.txt"])
+            try container.unmount()
+            // Nothing is read meanwhile.
+            try Self.holdWords(of: container, seconds: 8)
+            try container.mount()
+            let agent = try desk.volume.agent()
+            let large = String(repeating: "word ", count: 100_000)
+            try desk.write("other words", to: "b.txt")
+            try desk.write("long words " + large, to: "c.txt")
+            for name in ["b.txt", "c.txt"] {
+                let path = ByteString(name)
+                waitUntil { agent.attribute(path, "user.shapeedit.state") != "dirty" }
+                _ = try desk.run("evict", name)
+                #expect(agent.attribute(path, "user.shapeedit.state") == "promise")
+            }
+            try WordSearch.find(desk, "--text", "words", expecting: ["a.txt", "b.txt", "c.txt"])
+            try WordSearch.find(desk, "--promises", expecting: ["b.txt", "c.txt"])
+            // What stayed for that is gone.
+            let left = try run(["sh", "-c", "ls reading"], directory: container.folder)
+            #expect(left.text.isEmpty, "\(left)")
+        }
+    }
+
     @Test(arguments: DataPath.mounts.prefix(1))
     func `what no worker can read is said, and damaged words are made again`(_ place: DataPath)
         throws
