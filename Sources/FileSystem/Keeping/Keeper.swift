@@ -67,7 +67,7 @@ final class Keeper: Sendable {
     /// Starts the thread for `volume`.
     func start(_ volume: Volume) {
         work.withLock { $0 = Weeding(volume) }
-        Threads.start("keeper", yielding: true) { [self] in
+        Threads.start("keeper", yielding: true, keeping: volume) { [self] in
             let hashing = PartialHashing()
             work.withLock({ $0 })?.countLeftArrivals()
             work.withLock({ $0 })?.findPins()

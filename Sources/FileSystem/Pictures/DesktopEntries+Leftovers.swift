@@ -17,7 +17,7 @@ extension DesktopEntries {
         guard let wrong = places.begin(at: mountPoints, isRecovered: isRecovered) else { return }
         let folders = wrong.map { ($0 + "/").pathBytes }
         state.withLock { $0.isSearching = true }
-        Threads.start("desktop search", yielding: true) { [self] in
+        Threads.start("desktop search", yielding: true, keeping: volume) { [self] in
             let goesOn = { [state] in !state.withLock { $0.ended } }
             cache.search(forVersionsWith: volume.container.name + "/", while: goesOn) { path in
                 if folders.contains(where: { path.starts(with: $0) }), isStray(path) { note(path) }

@@ -51,7 +51,7 @@ final class DesktopEntries: Sendable {
     func start(_ pictures: VolumePictures) {
         state.withLock { $0.done = false }
         removeLeftovers()
-        Threads.start("desktop") { [self] in
+        Threads.start("desktop", keeping: volume) { [self] in
             losses?.follow()
             while let note = take() {
                 look(at: note, pictures)

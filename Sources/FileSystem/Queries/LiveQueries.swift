@@ -133,7 +133,9 @@ package final class LiveQueries: Sendable {
             defer { orders.isRunning = true }
             return (!orders.isRunning, false)
         }
-        if starts { Threads.start("queries", yielding: true) { [self] in run() } }
+        if starts {
+            Threads.start("queries", yielding: true, keeping: volume) { [self] in run() }
+        }
         if isOver { order.follower.take(.ended(Errno(ENODEV))) }
     }
 

@@ -68,7 +68,7 @@ final class RecentFilesKeeper: Sendable {
 
     func start() {
         phase.withLock { $0.done = false }
-        Threads.start("recent files", yielding: true) { [self] in
+        Threads.start("recent files", yielding: true, keeping: volume) { [self] in
             var told = Told()
             var ended = false
             while !ended {

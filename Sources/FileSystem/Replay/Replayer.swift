@@ -128,7 +128,9 @@ final class Replayer: Sendable {
             state.isRunning = true
             return true
         }
-        if starts { Threads.start("replay", yielding: true) { [self] in run() } }
+        if starts {
+            Threads.start("replay", yielding: true, keeping: volume) { [self] in run() }
+        }
     }
 
     /// Drops what waits; returns when the thread is gone.

@@ -85,7 +85,7 @@ final class TextIndexer: Sendable {
             state.inHand = nil
             state.round = 1
         }
-        Threads.start("texts") { [self] in run() }
+        Threads.start("texts", keeping: volume) { [self] in run() }
     }
 
     /// Ends the thread and its process; returns when they are gone.

@@ -11,9 +11,12 @@ public enum Threads {
     /// - Parameters:
     ///   - name: shown by `ps -L`; at most 15 bytes are kept.
     ///   - yielding: lets threads that somebody waits for go first.
+    ///   - owner: lives as long as the thread, which may go on a little when it was told to end.
     public static func start(
-        _ name: String, yielding: Bool = false, _ body: @escaping @Sendable () -> Void
+        _ name: String, yielding: Bool = false, keeping owner: (any AnyObject & Sendable)? = nil,
+        _ body: @escaping @Sendable () -> Void
     ) {
+        let body = { @Sendable in withExtendedLifetime(owner, body) }
         let box = Box(name: String(name.prefix(15)), yields: yielding, body: body)
         let problem = create(box)
         if problem == 0 { return }
