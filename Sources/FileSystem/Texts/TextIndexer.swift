@@ -153,10 +153,10 @@ final class TextIndexer: Sendable {
     /// Why nothing is indexed; nil if nothing is wrong.
     var problem: String? { state.withLock { $0.problem } }
 
-    /// Whether the words of the item may still have to be read.
+    /// Whether the words of the item may still have to be read, and can be.
     func awaits(_ item: ItemNumber) -> Bool {
         state.withLock { state in
-            guard state.isRunning, !state.ended else { return false }
+            guard state.isRunning, !state.ended, state.problem == nil else { return false }
             if state.isScanDue || state.noted.contains(item) { return true }
             return state.isWorking && (state.inHand?.contains(item) ?? true)
         }
