@@ -7,12 +7,14 @@ import Testing
 
 /// Second names of contents that are drawn.
 @Suite struct DrawnContentsTests {
+    private static func makeFolder() throws -> String {
+        var template = Array("/tmp/shapeedit-test-drawing.XXXXXX".utf8CString)
+        return try #require(mkdtemp(&template).map { String(cString: $0) })
+    }
+
     @Test func `what only waits to be drawn goes when room is needed, what is drawn stays`() throws
     {
-        var template = Array("/tmp/shapeedit-test-drawing.XXXXXX".utf8CString)
-        try #require(mkdtemp(&template) != nil)
-        let folder = String(
-            decoding: template.dropLast().map { UInt8(bitPattern: $0) }, as: UTF8.self)
+        let folder = try Self.makeFolder()
         defer { try? Directories.removeTree(folder) }
         let names = folder + "/drawing"
         let contents = DrawnContents(folder: names)
@@ -41,5 +43,31 @@ import Testing
         #expect(try Directories.names(in: names) == [])
         // The contents themselves are others' matter.
         #expect(access(folder + "/" + waiting.fileName, F_OK) == 0)
+    }
+
+    @Test func `what waited when the daemon died waits on, or goes`() throws {
+        let folder = try Self.makeFolder()
+        defer { try? Directories.removeTree(folder) }
+        let names = folder + "/drawing"
+        let nodes = (1...2).map { NodeNumber(rawValue: UInt64($0)) }
+        let former = DrawnContents(folder: names)
+        for node in nodes {
+            let file = folder + "/" + node.fileName
+            let descriptor = creat(file, 0o600)
+            ftruncate(descriptor, 10)
+            close(descriptor)
+            #expect(former.keep(node, file, bytes: 10))
+        }
+        // Nothing else needs the first one by now.
+        unlink(folder + "/" + nodes[0].fileName)
+        close(creat(names + "/odd", 0o600))
+        let contents = DrawnContents(folder: names, goesOn: true)
+        #expect(nodes.allSatisfy { contents.holds($0) })
+        #expect(contents.bytes == 10)
+        #expect(contents.take(nodes[0]) == names + "/" + nodes[0].fileName)
+        contents.drop(nodes[0])
+        #expect(contents.bytes == 0)
+        #expect(!DrawnContents(folder: names).holds(nodes[1]))
+        #expect(access(names, F_OK) != 0)
     }
 }

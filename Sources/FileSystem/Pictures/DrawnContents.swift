@@ -1,3 +1,4 @@
+internal import Content
 internal import Glibc
 internal import Model
 internal import SystemCalls
@@ -29,14 +30,28 @@ final class DrawnContents: Sendable {
     private let patience: UInt64
 
     /// - Parameters:
-    ///   - folder: where the names are; what an earlier run left there goes.
+    ///   - folder: where the names are.
     ///   - limit: contents that stay at most.
     ///   - seconds: how long a content waits for its turn.
-    init(folder: String, limit: Int = 4_096, seconds: UInt64 = 120) {
+    ///   - goesOn: what waited there when an earlier run died waits on; else it goes.
+    init(folder: String, limit: Int = 4_096, seconds: UInt64 = 120, goesOn: Bool = false) {
         self.folder = folder
         self.limit = limit
         patience = seconds * 1_000_000_000
-        try? Directories.removeTree(folder)
+        if goesOn { state.withLock { adopt(&$0) } } else { try? Directories.removeTree(folder) }
+    }
+
+    private func adopt(_ state: inout State) {
+        for name in (try? Directories.names(in: folder)) ?? [] {
+            var status = stat()
+            guard let node = ContainerFolder.node(of: name), lstat(path(node), &status) == 0 else {
+                continue
+            }
+            let bytes = status.st_nlink > 1 ? 0 : Int64(status.st_size)
+            state.bytes += bytes
+            state.contents[node] = Content(
+                bytes: bytes, deadline: MonotonicClock.now + patience)
+        }
     }
 
     private func path(_ node: NodeNumber) -> String { folder + "/" + node.fileName }

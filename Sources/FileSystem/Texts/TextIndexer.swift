@@ -71,7 +71,7 @@ final class TextIndexer: Sendable {
     init(_ volume: Volume, program: String) {
         self.volume = volume
         leaving = DrawnContents(
-            folder: volume.content.folder.reading, limit: 100_000, seconds: 3_600)
+            folder: volume.content.folder.reading, limit: 100_000, seconds: 3_600, goesOn: true)
         worker = ThumbnailWorker(program: program, niceness: Self.niceness)
         cancellation = try? Cancellation()
     }

@@ -201,10 +201,11 @@ package final class Volume: @unchecked Sendable {
         nameNotifier.start("name notifier")
         timeNotifier.start("time notifier")
         scheduler.start()
+        // Before the keeper: it lets go of what it says is to be read.
+        texts?.start()
         keeper.start(self)
         coordinator.start()
         pictures?.start()
-        texts?.start()
         recentFiles?.start()
         events.follow { [weak self] in self?.downloads ?? [] }
         if !container.unsealed.isEmpty { keeper.needsSync() }
