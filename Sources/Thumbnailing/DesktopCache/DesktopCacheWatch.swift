@@ -9,7 +9,10 @@ package final class DesktopCacheWatch: Sendable {
     private static let bits = Int(IN_DELETE) | Int(IN_DELETE_SELF) | Int(IN_MOVE_SELF)
 
     private let queue: Inotify
+    /// The cache, and the folders of its sizes.
     private let folders: [String]
+    /// Those above it: who moves one away takes the cache along, which is not told of that itself.
+    private let above: [String]
     /// The folders that are watched by their watches.
     private let watched = Lock<[Int32: String]>([:])
 
@@ -18,15 +21,17 @@ package final class DesktopCacheWatch: Sendable {
         queue = try Inotify()
         folders =
             [cache.folder] + DesktopCache.Size.allCases.map { "\(cache.folder)/\($0.rawValue)" }
+        above = sequence(first: cache.folder.parentPath, next: \.parentPath).prefix { $0 != "/" }
     }
 
     /// Watches the folders that are there by now, if they are not watched.
     package func follow() {
         let missing = watched.withLock { watched in
-            folders.filter { !watched.values.contains($0) }
+            (above + folders).filter { !watched.values.contains($0) }
         }
         for folder in missing {
-            guard let watch = try? queue.watch(folder, Self.bits) else { continue }
+            let bits = above.contains(folder) ? Int(IN_MOVE_SELF) : Self.bits
+            guard let watch = try? queue.watch(folder, bits) else { continue }
             watched.withLock { $0[watch] = folder }
         }
     }
@@ -53,8 +58,9 @@ package final class DesktopCacheWatch: Sendable {
     private func leave(_ watch: Int32) -> Bool {
         let left = watched.withLock { watched -> [Int32] in
             guard let folder = watched[watch] else { return [] }
-            // What is in the folder of all has gone with it.
-            let left = folder == folders.first ? Array(watched.keys) : [watch]
+            // What is in the folder of all, or in one above that, has gone with it.
+            let isSize = folders.dropFirst().contains(folder)
+            let left = isSize ? [watch] : Array(watched.keys)
             for watch in left { watched[watch] = nil }
             return left
         }

@@ -12,7 +12,11 @@ struct LostEntryTests {
         return result.text.contains("thumbnail::is-valid: TRUE")
     }
 
-    @Test(arguments: ["rm -rf thumbnails", "rm thumbnails/*/*.png", "mv thumbnails away"])
+    @Test(
+        arguments: [
+            "rm -rf thumbnails", "rm thumbnails/*/*.png", "mv thumbnails away",
+            "rm -rf ../away && mv ../cache ../away",
+        ])
     func `a listing brings back what the user removed during the mount`(_ removal: String) throws {
         try #require(isInstalled("gio"))
         try withPictures { (desk) throws in
