@@ -34,6 +34,8 @@ final class BlobReceiver: BodyReceiver {
     private var held: [UInt8] = []
     /// The blob's offset of the next byte that comes.
     private var position: Int64
+    /// Where a range that the server sends ends.
+    private var sentEnd: Int64 = 0
     /// The next byte the sink wants.
     private(set) var delivered: Int64
 
@@ -59,9 +61,9 @@ final class BlobReceiver: BodyReceiver {
 
     var isComplete: Bool { delivered == range.upperBound }
 
-    /// A server that ignored the range would go on to the blob's end.
+    /// A server that ignored the range would go on to the blob's end, and one may send a longer range.
     func hasEnough(_ head: HTTPHead) -> Bool {
-        isComplete && head.status == 200 && rangeField != nil
+        isComplete && rangeField != nil && (head.status == 200 || sentEnd > range.upperBound)
     }
 
     /// Whether the body that follows is the blob's. A server may ignore `Range` and send all.
@@ -96,7 +98,7 @@ final class BlobReceiver: BodyReceiver {
             }
             if let size = part.size { try compare(size: size) }
             if let problem = codingProblem(head, of: Int64(part.range.count)) { throw problem }
-            position = part.range.lowerBound
+            (position, sentEnd) = (part.range.lowerBound, part.range.upperBound)
             return true
         default: return false
         }

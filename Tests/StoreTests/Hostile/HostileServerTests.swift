@@ -122,6 +122,31 @@ import Testing
         }
     }
 
+    /// It ignores ranges, or sends more than was asked for and says so.
+    @Test(arguments: ["200 OK", "206 Partial Content"])
+    func `of an answer that goes on behind the part no more is read`(_ status: String) throws {
+        let size: Int64 = 1 << 30
+        let blob = Blob(hash: sample.blob.hash, size: size)
+        let sent = Lock(0)
+        let server = try HostileServer { connection in
+            let range = "Content-Range: bytes 0-\(size - 1)/\(size)\r\n"
+            connection.send(
+                "HTTP/1.1 \(status)\r\nContent-Length: \(size)\r\n"
+                    + (status.hasPrefix("206") ? range : "") + "\r\n")
+            let bytes = [UInt8](repeating: 7, count: 1 << 16)
+            while sent.withLock({ $0 }) < size, connection.send(bytes) {
+                sent.withLock { $0 += bytes.count }
+            }
+        }
+        for store in try stores(server) {
+            sent.withLock { $0 = 0 }
+            let part = try store.bytes(blob, 1_000..<2_000)
+            #expect(part == [UInt8](repeating: 7, count: 1_000))
+            // What the kernel holds on both sides has gone too.
+            #expect(sent.withLock { $0 } < 64 << 20)
+        }
+    }
+
     @Test func `a head without end is refused`() throws {
         let found = try get(within: 10) { connection in
             connection.send("HTTP/1.1 200 OK\r\n")
