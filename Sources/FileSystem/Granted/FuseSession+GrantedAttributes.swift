@@ -14,6 +14,9 @@ extension FuseSession {
         "container", "container.id",
     ]
 
+    /// Those of them that are about a version's picture.
+    private static let pictures: Set<String> = ["thumbnail", "thumbnail.state"]
+
     private static func time(_ moment: Settings.Moment?) -> timespec {
         switch moment {
         case nil: SpecialTime.omitted
@@ -143,10 +146,39 @@ extension FuseSession {
         case .scratch: if key != nil { throw Errno(ENODATA) }
         }
         guard name.hasPrefix("user.") else { throw Errno(EOPNOTSUPP) }
+        if let key, Self.pictures.contains(key) {
+            return forward(request, granted, to: owner) { () throws(Errno) in
+                let value = try Self.picture(name, of: node, granted)
+                return { if $0 { request.answer(attribute: value, room: room) } }
+            }
+        }
         try onGranted(request, granted, number, shared: false) { (path) throws(Errno) in
             let value = try PathAttributes.value(name, of: path)
             return { if $0 { request.answer(attribute: value, room: room) } }
         }
+    }
+
+    /// What an attribute says of the picture of a document's node: of the version that it is, also where that
+    /// is only still open. Of one that is not open any more either, it is of the current one.
+    private static func picture(
+        _ name: String, of node: GrantedNode, _ granted: GrantedTree
+    ) throws(Errno) -> [UInt8] {
+        guard case .document(let owner, let document, let version) = node else {
+            throw Errno(ENODATA)
+        }
+        let found = try granted.owners.look(document, of: owner)
+        // By its path.
+        defer { withExtendedLifetime(found) {} }
+        if let version, version != found.content,
+            let open = granted.files(of: document, in: owner).first(where: { file in
+                (try? GrantOwners.content(of: file.descriptor)) == version
+            })
+        {
+            do throws(Errno) { return try open.descriptor.value(ofAttribute: name) } catch {
+                throw GrantOwners.answer(error)
+            }
+        }
+        return try PathAttributes.value(name, of: found.path)
     }
 
     func listGrantedAttributes(

@@ -52,7 +52,7 @@ extension FuseSession {
         switch node {
         case .folder, .pictures: throw Errno(EISDIR)
         case .document(_, let id, _): document = id
-        case .picture(_, let id, _):
+        case .picture(_, let id, _, _):
             if writes { throw Errno(EROFS) }
             document = id
         case .scratch: document = nil
@@ -95,11 +95,7 @@ extension FuseSession {
                 owner: node.owner, document: document, descriptor: descriptor, flags: flags,
                 process: CallerProcess.process(of: thread), isMisplaced: isMisplaced)
         }
-        guard case .document(let owner, let id, let version) = node else {
-            return file(try granted.owners.on(node, shared: shared, open))
-        }
-        let isOfVersion = version != nil && !shared
-        if isOfVersion, let look = granted.recentLook(node) {
+        if !shared, let look = granted.recentLook(node) {
             // What was looked up for this open, though there may be another version by now.
             let held: GrantedFile
             do throws(Errno) { held = file(try open(look.path)) } catch {
@@ -109,6 +105,10 @@ extension FuseSession {
             try requireGrant(held, granted)
             return held
         }
+        guard case .document(let owner, let id, let version) = node else {
+            return file(try granted.owners.on(node, shared: shared, open))
+        }
+        let isOfVersion = version != nil && !shared
         let descriptor = try granted.owners.on(node, shared: shared, open)
         let isMisplaced =
             try shared ? version != nil : GrantOwners.content(of: descriptor) != version

@@ -90,10 +90,30 @@ extension FuseSession {
         forward(request, granted, to: owner) { [self] () throws(Errno) in
             let documents = try granted.documents(of: owner)
             guard let wanted = VirtualTree.document(ofPicture: name.pathBytes),
-                let found = documents[String(path: wanted)]
+                let document = documents[String(path: wanted)]?.document
             else { throw Errno(ENOENT) }
-            return try described(
-                request, granted, .picture(owner: owner, found.document, size), counted: true)
+            return try foundPicture(request, granted, document, size, of: owner)
+        }
+    }
+
+    /// LOOKUP of a picture: that of the current version. While the owner does not answer, the one that was
+    /// looked at last.
+    private func foundPicture(
+        _ request: Request, _ granted: GrantedTree, _ document: DocumentID, _ size: PictureSize,
+        of owner: String
+    ) throws(Errno) -> Forwarding.Outcome {
+        do throws(Errno) {
+            let found = try granted.owners.look(size, of: document, of: owner)
+            let node = GrantedNode.picture(owner: owner, document, size, version: found.content)
+            granted.hold(found, as: node, volume.scheduler)
+            let shown = granted.shown(node, found.status, .read)
+            return Self.answer(request, granted, node, shown, counted: true)
+        } catch {
+            let any = GrantedNode.picture(owner: owner, document, size, version: nil)
+            guard error.code == EIO, let last = granted.latest(any),
+                let shown = granted.lastShown(last)
+            else { throw error }
+            return Self.answer(request, granted, last, shown, counted: true)
         }
     }
 
@@ -181,8 +201,15 @@ extension FuseSession {
         _ request: Request, _ granted: GrantedTree, _ node: GrantedNode
     ) throws(Errno) -> stat {
         let owners = granted.owners
+        if case .picture(let owner, let document, let size, let version) = node {
+            let found = try owners.look(size, of: document, of: owner)
+            if version == found.content { return granted.shown(node, found.status, .read) }
+            // As it was, for those who have it open.
+            guard let last = granted.lastShown(node) else { throw Errno(ESTALE) }
+            return last
+        }
         guard case .document(let owner, let document, let version) = node else {
-            return granted.shown(node, try owners.on(node, shared: false, Self.status), .read)
+            throw Errno(ESTALE)
         }
         let (found, access) = try current(granted, document, of: owner)
         if let version {

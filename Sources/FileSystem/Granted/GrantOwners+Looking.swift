@@ -1,17 +1,18 @@
 internal import Glibc
 internal import Model
+internal import Pictures
 internal import SystemCalls
 
 /// Which version of a document there is.
 extension GrantOwners {
-    /// A version of a document as it was found.
+    /// A version of a document, or its picture, as it was found.
     final class Look: Sendable {
         /// Holds on to the version, but opens nothing.
         let node: OwnedDescriptor
         /// Tells its content from any other that the document had or will have.
         let content: String
         let status: stat
-        /// What is granted, as ``GrantTerms`` has it.
+        /// What is granted of a document, as ``GrantTerms`` has it.
         let terms: [UInt8]
 
         /// - Parameter attribute: the one that has the terms.
@@ -25,6 +26,14 @@ extension GrantOwners {
             terms = try PathAttributes.value(attribute, of: place)
             self.status = status
             self.node = node
+        }
+
+        /// That of a picture, which the owner's mount has a node for.
+        fileprivate init(picture path: String) throws(Errno) {
+            node = try OwnedDescriptor.open(path, OwnedDescriptor.pathOnly)
+            status = try node.status()
+            content = String(status.st_ino)
+            terms = []
         }
 
         /// Where the version can be opened.
@@ -42,6 +51,14 @@ extension GrantOwners {
         let name = attribute(of: document)
         return try on(document, of: owner, shared: false) { (path) throws(Errno) in
             try Look(path, name)
+        }
+    }
+
+    /// The picture of the current version of a document.
+    func look(_ size: PictureSize, of document: DocumentID, of owner: String) throws(Errno) -> Look
+    {
+        try on(VirtualTree.pictureName(document, size), of: owner) { (path) throws(Errno) in
+            try Look(picture: path)
         }
     }
 

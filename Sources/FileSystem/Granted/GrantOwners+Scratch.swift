@@ -20,7 +20,7 @@ extension GrantOwners {
         case .document(let owner, let document, _):
             try on(document, of: owner, shared: shared, call)
         case .scratch(let owner, let name, _): try call(scratch.path(owner, name))
-        case .picture(let owner, let document, let size):
+        case .picture(let owner, let document, let size, _):
             try on(VirtualTree.pictureName(document, size), of: owner, call)
         }
     }

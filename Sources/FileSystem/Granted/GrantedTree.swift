@@ -16,13 +16,13 @@ enum GrantedNode: Hashable, Sendable {
     case scratch(owner: String, name: String, inode: UInt64)
     /// `in <owner>` below `.shapeedit/thumbnails/<size>`.
     case pictures(owner: String, PictureSize)
-    /// The picture of a document.
-    case picture(owner: String, DocumentID, PictureSize)
+    /// The picture of one version of a document, or what stands for it; `nil`: of whichever is current.
+    case picture(owner: String, DocumentID, PictureSize, version: String?)
 
     var owner: String {
         switch self {
         case .folder(let owner), .document(let owner, _, _), .scratch(let owner, _, _),
-            .pictures(let owner, _), .picture(let owner, _, _):
+            .pictures(let owner, _), .picture(let owner, _, _, _):
             owner
         }
     }
@@ -206,15 +206,24 @@ final class GrantedTree: Sendable {
         return shown
     }
 
-    /// The node of the writers of a document; `nil` for what is none.
+    /// The node of a document or a picture that is of no one version, as the writers of a document see it;
+    /// `nil` for what is neither.
     private static func shared(_ node: GrantedNode) -> GrantedNode? {
-        node.document.map { .document(owner: node.owner, $0, version: nil) }
+        switch node {
+        case .document(let owner, let document, _): .document(owner: owner, document, version: nil)
+        case .picture(let owner, let document, let size, _):
+            .picture(owner: owner, document, size, version: nil)
+        case .folder, .scratch, .pictures: nil
+        }
     }
 
     /// The version of a document that was looked at last, as far as the kernel knows it.
     func latest(_ document: DocumentID, of owner: String) -> GrantedNode? {
-        state.withLock { $0.latest[.document(owner: owner, document, version: nil)] }
+        latest(.document(owner: owner, document, version: nil))
     }
+
+    /// The same of a node that is of no one version.
+    func latest(_ shared: GrantedNode) -> GrantedNode? { state.withLock { $0.latest[shared] } }
 
     /// The entry of a file of the app's.
     func scratchEntry(_ owner: String, _ name: String, _ status: stat, counted: Bool) -> Entry {
@@ -232,7 +241,7 @@ final class GrantedTree: Sendable {
             let number =
                 counted ? state.nodes.lookUp(node) : state.nodes.number(of: node) ?? Self.unknown
             guard let shared = Self.shared(node) else { return (number, number) }
-            // All nodes of a document are one file to programs: that of the first.
+            // All nodes of a document, or of its picture, are one file to programs: that of the first.
             let inode = state.inodes[shared] ?? number
             if number != Self.unknown { state.inodes[shared] = inode }
             return (number, inode)
@@ -257,6 +266,13 @@ final class GrantedTree: Sendable {
     func file(_ handle: UInt64) throws(Errno) -> GrantedFile {
         guard let file = state.withLock({ $0.files[handle] }) else { throw Errno(EBADF) }
         return file
+    }
+
+    /// Those by which a document is open.
+    func files(of document: DocumentID, in owner: String) -> [GrantedFile] {
+        state.withLock { state in
+            state.files.values.filter { $0.document == document && $0.owner == owner }
+        }
     }
 
     /// An open file of the app's that may have lost its name.

@@ -73,6 +73,35 @@ struct GrantedPictureTests {
         }
     }
 
+    /// Who has a version open, or its picture, while others are published.
+    @Test(arguments: DataPath.mounts)
+    func `a picture that is open keeps its size, and a version that is open its picture`(
+        _ place: DataPath
+    ) throws {
+        try withOwnerAndApp(place) { both in
+            let (here, there) = (try both.owner.agent(), try both.appAgent())
+            here.makeDirectory("d")
+            here.store("d/one.slide", PictureDesk.slide(1))
+            settle(here, "d/one.slide")
+            try both.run("grant", "d/one.slide", "--to", "notes")
+            let path = Self.folder() + "/one.slide.png"
+            let first = there.content(path)
+            let document = there.open("in test/one.slide", O_RDONLY)
+            let picture = there.open(path, O_RDONLY)
+            here.store("d/one.slide", "no slide")
+            let isOther = waitUntil { there.content(path).count != first.count }
+            #expect(isOther)
+            #expect(there.status(picture).size == first.count)
+            #expect(there.readToEnd(picture) == first)
+            #expect(there.attribute(document, "user.shapeedit.thumbnail") == first)
+            #expect(there.attribute(document, Self.state) == "ready")
+            let current = there.attribute("in test/one.slide", "user.shapeedit.thumbnail")
+            #expect(current == there.content(path))
+            there.close(picture)
+            there.close(document)
+        }
+    }
+
     @Test(arguments: DataPath.mounts.prefix(1))
     func `no picture of anything else of the owner can be reached, and none can be changed`(
         _ place: DataPath
