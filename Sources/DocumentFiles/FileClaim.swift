@@ -57,7 +57,7 @@ struct FileClaim: ~Copyable {
                 } catch {
                     throw Failure(name, error)
                 }
-                if !isCoordinated { lent = LentLock.borrow(file, until: deadline) }
+                lent = LentLock.borrow(file, until: deadline)
                 if lent != nil { break }
                 guard MonotonicClock.now < deadline else {
                     throw Self.held(path, named: name, since: start)

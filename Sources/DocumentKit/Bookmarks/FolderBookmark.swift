@@ -19,12 +19,22 @@ struct FolderBookmark {
     /// Nanoseconds since 1970; inode numbers are used again. 0 where the disk does not tell.
     private let birth: UInt64
     private let application: String
+    /// The file system that it has not left; `nil`: it may be on any.
+    private var device: UInt64?
 
     init(_ path: String, for application: String) throws(BookmarkProblem) {
         guard let identity = Self.identity(path) else { throw .file("\(path): \(Errno.last)") }
         self.path = path
         (inode, birth) = identity
         self.application = application
+    }
+
+    /// An item that was at the path, and has not left its file system: for ``search()``.
+    init(_ entry: FolderTree.Entry, at path: String) {
+        self.path = path
+        (inode, birth) = (entry.stamp.inode, entry.birth)
+        application = ""
+        device = entry.stamp.device
     }
 
     /// Reads what ``text`` wrote; `nil` for anything else.
@@ -68,7 +78,8 @@ struct FolderBookmark {
         return (path, true)
     }
 
-    private func search() -> String? {
+    /// Where the item is, if that is nearby.
+    func search() -> String? {
         var left = Self.mostNames
         var folder = path
         var searched: String?
@@ -83,7 +94,8 @@ struct FolderBookmark {
 
     /// Folders nearby first; those of other file systems are left out.
     private func search(_ top: String, without searched: String?, _ left: inout Int) -> String? {
-        guard let device = FolderTree.Entry(top)?.stamp.device else { return nil }
+        guard let device = FolderTree.Entry(top)?.stamp.device, self.device ?? device == device
+        else { return nil }
         var open = [top][...]
         while let folder = open.popFirst() {
             for name in (try? Directories.names(in: folder)) ?? [] {

@@ -95,7 +95,7 @@ public enum CoordinationError: Error, Hashable, Sendable {
     case severalContainers(String, String)
     /// The mount does not answer, or has no control socket; says why.
     case unavailable(String)
-    /// The mount is another user's, whose programs alone it serves; says so.
+    /// The mount is another user's, and what is asked for is told to programs of that user alone; says so.
     case notPermitted(String)
     /// The mount has as many claims, presenters, queries or clients as it takes; says of what. It may go
     /// when others have ended.

@@ -6,10 +6,10 @@ internal import Varlink
 
 /// Reads and writes items without getting in the way of other programs, and they not in its.
 ///
-/// In a mounted container by claims of its daemon; on any other file system by flock(2) locks, which
-/// hold among programs that take them. What a coordinator does is of one purpose: its own claims, also
-/// nested ones, never wait for one another, but for locks to write while there are ones to read, and
-/// for locks of other programs. Any thread; the calls wait.
+/// In a mounted container by claims of its daemon; on any other file system, and in the mount of another
+/// user, by flock(2) locks, which hold among programs that take them. What a coordinator does is of one
+/// purpose: its own claims, also nested ones, never wait for one another, but for locks to write while there
+/// are ones to read, and for locks of other programs. Any thread; the calls wait.
 public final class FileCoordinator: Sendable {
     private struct State {
         var waiting: [ObjectIdentifier: ControlConnection] = [:]
@@ -94,7 +94,7 @@ public final class FileCoordinator: Sendable {
                 places[0].place.absolute, other.place.absolute)
         }
         let owners = places.map { Self.owner(of: $0.place) }
-        guard let point, lending || owners.contains(nil) else {
+        guard let point = places.first?.place.servingMount, lending || owners.contains(nil) else {
             let wanted = places.map { ($0.place.absolute, $0.access.writes) }
             return try underLocks(wanted, until: deadline, lending: lending, body)
         }
@@ -124,8 +124,9 @@ public final class FileCoordinator: Sendable {
         return result
     }
 
-    /// Outside of containers, and with documents that other containers grant: a claim in the app's mount
-    /// would keep nobody out, file locks hold in both mounts.
+    /// Outside of containers; in the mount of another user, to whose daemon locks are claims; and with
+    /// documents that other containers grant: a claim in the app's mount would keep nobody out, file locks
+    /// hold in both mounts.
     private func underLocks<Result>(
         _ places: [(path: String, writes: Bool)], until deadline: UInt64, lending: Bool,
         _ body: ([String], LockLender?) throws -> Result

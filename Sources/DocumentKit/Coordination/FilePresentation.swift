@@ -1,6 +1,7 @@
 /// Tells a presenter of an item, from its making until ``end()``.
 ///
-/// In a mounted container by messages of its daemon, elsewhere by inotify(7). Any thread.
+/// In a mounted container by messages of its daemon, elsewhere, and in the mount of another user, by inotify(7).
+/// Any thread.
 public final class FilePresentation: Sendable {
     private enum Source {
         case mount(MountPresentation)
@@ -15,9 +16,9 @@ public final class FilePresentation: Sendable {
     public init(of path: String, _ presenter: any FilePresenter) throws(CoordinationError) {
         let place = try ItemPlace(path, following: true)
         source =
-            if let point = place.mountPoint {
+            if let point = place.servingMount {
                 .mount(try MountPresentation(of: place, in: point, presenter))
-            } else { .folder(try FolderPresentation(of: place.absolute, presenter)) }
+            } else { .folder(try FolderPresentation(of: place, presenter)) }
     }
 
     deinit { end() }
@@ -38,8 +39,19 @@ public final class FilePresentation: Sendable {
         }
     }
 
-    /// Its number at the control socket; `nil` outside of containers, and when it has ended.
+    /// Its number at the control socket; `nil` where inotify(7) tells, and when it has ended.
     var id: Int? { if case .mount(let presentation) = source { presentation.id } else { nil } }
+
+    /// Whether it tells still.
+    var isTelling: Bool {
+        switch source {
+        case .mount(let presentation): presentation.id != nil
+        case .folder(let presentation): presentation.isTelling
+        }
+    }
+
+    /// Whether what others do while the presenter's own coordinator writes is told apart from that.
+    var tellsApart: Bool { if case .mount = source { true } else { false } }
 
     /// Runs `body`, which changes the items at the paths on behalf of the presenter.
     func leavingOut<Result>(_ paths: [String], _ body: () throws -> Result) rethrows -> Result {

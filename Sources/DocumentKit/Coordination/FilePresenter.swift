@@ -20,8 +20,8 @@ public enum SubitemChange: Hashable, Sendable {
 /// late keeps others waiting, five seconds at most; to write, use a ``FileCoordinator`` that is for
 /// the presentation.
 ///
-/// Outside of containers nobody asks before reading and writing: only changes, moves and deletions are
-/// told there, once the item is as it is told.
+/// Outside of containers, and in the mount of another user, nobody asks before reading and writing: only
+/// changes, moves and deletions are told there, once the item is as it is told.
 public protocol FilePresenter: AnyObject, Sendable {
     /// Somebody is about to read or write the item: leave it alone until ``resume()``.
     func relinquish(to guest: FileGuest)

@@ -8,6 +8,9 @@ struct ItemPlace {
     let absolute: String
     /// The folder that shows the container; `nil` outside of one.
     let mountPoint: String?
+    /// The same, if its daemon makes claims for this process and tells it of changes. That of another user's
+    /// mount serves the programs of that user, and root's: to others the mount is a folder like any.
+    let servingMount: String?
 
     /// From the mount's folder down, as the control interface has it.
     var relative: String { absolute.relative(to: mountPoint ?? "") }
@@ -25,7 +28,9 @@ struct ItemPlace {
         } else {
             absolute = try Self.absolute(path)
         }
-        mountPoint = Self.mountPoint(above: absolute)
+        let mount = Self.mount(above: absolute)
+        mountPoint = mount?.point
+        servingMount = mount.flatMap { [0, $0.user].contains(geteuid()) ? $0.point : nil }
         if mountPoint != nil, relative == ".shapeedit" || relative.isBelow(".shapeedit") {
             throw .badPath(path, "what is below .shapeedit cannot be claimed")
         }
@@ -58,8 +63,8 @@ struct ItemPlace {
         return String(cPath: text)
     }
 
-    /// The topmost folder of the item's file system, if a container shows there.
-    private static func mountPoint(above path: String) -> String? {
+    /// The topmost folder of the item's file system, if a container shows there, and who mounted it.
+    private static func mount(above path: String) -> (point: String, user: uid_t)? {
         var folder = path
         var status = stat()
         if stat(folder.cPath, &status) != 0 || status.st_mode & S_IFMT != S_IFDIR {
@@ -72,6 +77,8 @@ struct ItemPlace {
             if stat(above.cPath, &status) != 0 || status.st_dev != device { break }
             folder = above
         }
-        return access((folder + "/" + ControlConnection.statusPath).cPath, F_OK) == 0 ? folder : nil
+        // It is the owner's.
+        return stat((folder + "/" + ControlConnection.statusPath).cPath, &status) == 0
+            ? (folder, status.st_uid) : nil
     }
 }

@@ -48,7 +48,11 @@ package final class PlainLock {
             if isCancelled() { throw .cancelled }
             var file: OwnedDescriptor
             do throws(Errno) { file = try Self.opened(path) } catch {
-                throw .badPath(path, error.description)
+                guard error.code == EWOULDBLOCK else { throw .badPath(path, error.description) }
+                // In a mount a claim keeps others from opening it, too.
+                if MonotonicClock.now >= deadline { throw .timedOut([]) }
+                usleep(2_000)
+                continue
             }
             let key = Key(purpose, file.number)
             var shared: Hold?

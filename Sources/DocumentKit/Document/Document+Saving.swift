@@ -49,7 +49,7 @@ extension Document {
                     core.setState(.savingError, false)
                     core.events.append(.saved)
                     // What others wrote at that moment was not told apart from this.
-                    if !core.isMounted {
+                    if core.presentation?.tellsApart != true {
                         let later = MonotonicClock.after(milliseconds: Self.settling)
                         core.lookTime = min(core.lookTime ?? .max, later)
                     }

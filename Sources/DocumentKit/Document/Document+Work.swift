@@ -148,7 +148,7 @@ final class DocumentPresenter<Contents: DocumentContents>: FilePresenter {
     func presentationEnded() {
         document.core.signal { core in
             // One that another has replaced says nothing of the mount, nor one that tells of no mount.
-            if !core.isMounted || core.presentation?.id != nil { return }
+            if !core.isMounted || core.presentation?.isTelling == true { return }
             core.wasAway = true
             if core.isOpen || core.isOpening { core.attachTime = MonotonicClock.now }
         }

@@ -91,7 +91,7 @@ extension Document {
         }
 
         /// Where it is moved to is told from now on, if it is presented.
-        mutating func foundInPlace() { if presentation?.id != nil { wasAway = false } }
+        mutating func foundInPlace() { if presentation?.isTelling == true { wasAway = false } }
 
         /// The file holds what it did: nothing is wrong with it any more.
         mutating func foundKnown() {

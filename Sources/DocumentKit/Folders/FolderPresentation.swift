@@ -3,7 +3,8 @@ internal import Glibc
 internal import PathText
 internal import SystemCalls
 
-/// Tells a presenter of an item outside of containers, on a thread of its own, until ``end()``.
+/// Tells a presenter of an item outside of containers, or in the mount of another user, on a thread of its own,
+/// until ``end()``, or until the mount goes away.
 final class FolderPresentation: Sendable {
     private enum Told {
         case item(FollowedItem.Change)
@@ -31,7 +32,8 @@ final class FolderPresentation: Sendable {
     /// How long what belongs together may take to arrive, in microseconds.
     private static let gathering: UInt32 = 5_000
 
-    init(of path: String, _ presenter: any FilePresenter) throws(CoordinationError) {
+    init(of place: ItemPlace, _ presenter: any FilePresenter) throws(CoordinationError) {
+        let path = place.absolute
         do throws(Errno) {
             let inotify = try Inotify()
             queue = inotify.number
@@ -39,7 +41,8 @@ final class FolderPresentation: Sendable {
             let isFolder = FolderTree.Entry(path)?.isFolder ?? false
             state = Lock(
                 State(
-                    inotify: inotify, item: try FollowedItem(path, inotify),
+                    inotify: inotify,
+                    item: try FollowedItem(path, inotify, isMounted: place.mountPoint != nil),
                     tree: isFolder ? try FolderTree(path, inotify) : nil))
         } catch {
             throw .unavailable(
@@ -51,6 +54,9 @@ final class FolderPresentation: Sendable {
 
     /// Where the item is now.
     var path: String { state.withLock { $0.item.path } }
+
+    /// Whether it has not ended.
+    var isTelling: Bool { state.withLock { !$0.hasEnded } }
 
     func end() {
         state.withLock { $0.hasEnded = true }
@@ -86,6 +92,8 @@ final class FolderPresentation: Sendable {
     /// Takes what happened and finds out what it means.
     private func look(_ state: inout State) {
         let events = state.inotify.take()
+        if state.item.isUnmounted(events) { state.hasEnded = true }
+        if state.hasEnded { return }
         for change in state.item.follow(events) {
             if case .moved(let path) = change { state.tree?.root = path }
             let isOwn = state.own[PathKey(state.item.path)] != nil
@@ -128,7 +136,7 @@ final class FolderPresentation: Sendable {
             }
             if entries[0].revents != 0 { usleep(Self.gathering) }
             let (untold, path, hasEnded) = state.withLock { state in
-                if !state.hasEnded { look(&state) }
+                look(&state)
                 defer { state.untold = [] }
                 return (state.untold, state.item.path, state.hasEnded)
             }

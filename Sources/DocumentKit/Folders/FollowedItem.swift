@@ -2,8 +2,9 @@ internal import Glibc
 internal import PathText
 internal import SystemCalls
 
-/// One item outside of containers, wherever it goes: inotify(7) says when to look, and a descriptor of
-/// the item where it is by then. For one thread at a time.
+/// One item outside of containers, or in the mount of another user, wherever it goes: inotify(7) says when to
+/// look, and a descriptor of the item where it is by then. In a mount that would keep the owner from unmounting:
+/// there it is searched for. For one thread at a time.
 final class FollowedItem {
     /// What happened to it.
     enum Change: Hashable {
@@ -18,17 +19,19 @@ final class FollowedItem {
     /// Absolute.
     private(set) var path: String
     private let inotify: Inotify
+    private let isMounted: Bool
     private var entry: FolderTree.Entry?
-    /// Opened with O_PATH; -1 while there is no item.
+    /// Opened with O_PATH; none while there is no item, and in a mount.
     private var item: OwnedDescriptor?
     /// The item's watch, that of its folder, and those of the folders above.
     private var watches: (item: Int32, folder: Int32, above: [Int32]) = (-1, -1, [])
     /// Since when the name is missing (monotonic nanoseconds).
     private(set) var missing: UInt64?
 
-    init(_ path: String, _ inotify: Inotify) throws(Errno) {
+    init(_ path: String, _ inotify: Inotify, isMounted: Bool) throws(Errno) {
         self.path = path
         self.inotify = inotify
+        self.isMounted = isMounted
         try watchFolders()
         take()
     }
@@ -53,12 +56,22 @@ final class FollowedItem {
     /// Holds on to what the path names now.
     private func take() {
         entry = FolderTree.Entry(path)
-        item = try? OwnedDescriptor.open(path, OwnedDescriptor.pathOnly | O_NOFOLLOW)
+        item =
+            isMounted
+            ? nil : try? OwnedDescriptor.open(path, OwnedDescriptor.pathOnly | O_NOFOLLOW)
         let bits = Int(IN_ATTRIB) | Int(IN_CLOSE_WRITE) | Int(IN_MOVE_SELF) | Int(IN_DELETE_SELF)
         // IN_DONT_FOLLOW, which does not import.
         let watch = entry == nil ? -1 : (try? inotify.watch(path, bits | 0x200_0000)) ?? -1
         if watches.item >= 0, watches.item != watch { inotify.forget(watches.item) }
         watches.item = watch
+    }
+
+    /// Whether its file system went away.
+    func isUnmounted(_ events: [Inotify.Event]) -> Bool {
+        // IN_UNMOUNT, which does not import.
+        events.contains {
+            [watches.item, watches.folder].contains($0.watch) && $0.isAny(of: 0x2000)
+        }
     }
 
     /// What happened, in order. Empty events are right when ``grace`` is over.
@@ -110,8 +123,8 @@ final class FollowedItem {
         }
         if now < since + Self.grace * 1_000_000 { return [] }
         missing = nil
-        if let found = item?.path, let there = FolderTree.Entry(found), there.isSameItem(as: before)
-        {
+        let place = isMounted ? FolderBookmark(before, at: path).search() : item?.path
+        if let found = place, let there = FolderTree.Entry(found), there.isSameItem(as: before) {
             for watch in watches.above + [watches.folder] { inotify.forget(watch) }
             path = found
             if (try? watchFolders()) != nil {

@@ -1,0 +1,71 @@
+import Glibc
+import Probing
+import TestSupport
+import Testing
+
+extension Volume {
+    /// Starts a program in this volume's directory as a user who has not mounted it, nor any rights.
+    func startAsOther(
+        _ words: [String], input: Int32? = nil, output: Int32? = nil
+    ) throws -> RunningProgram {
+        let user = ["setpriv", "--reuid=\(nobody)", "--regid=\(nobody)", "--clear-groups"]
+        return try start(user + words, input: input, output: output)
+    }
+}
+
+/// A note taker that another user runs in a volume's directory.
+final class OthersNote {
+    private let program: RunningProgram
+    private let input: Int32
+    private let output: String
+    /// How much of what it said was expected.
+    private var heard = 0
+
+    /// Waits until it has the document open.
+    init(_ name: String, in volume: Volume, at location: SourceLocation = #_sourceLocation) throws {
+        let pipe = try Pipe()
+        output = try TemporaryDirectory.make() + "/said"
+        let file = open(output, O_WRONLY | O_CREAT | O_CLOEXEC, 0o600)
+        defer {
+            pipe.closeReading()
+            close(file)
+        }
+        input = pipe.writing
+        // Its working directory is in no mount, which that would keep busy.
+        let words = [
+            "env", "-C", "/", "stdbuf", "-o0", try BuiltPrograms.noteTaker(),
+            "\(volume.directory)/\(name)",
+        ]
+        program = try volume.startAsOther(words, input: pipe.reading, output: file)
+        expect("-- changed", at: location)
+    }
+
+    deinit {
+        program.kill(signal: SIGKILL, group: true)
+        TemporaryDirectory.remove(String(output.dropLast("/said".count)))
+    }
+
+    /// All that it has said.
+    var said: String { text(of: output) ?? "" }
+
+    func say(_ line: String) { _ = write(input, line + "\n", line.utf8.count + 1) }
+
+    /// Waits until it says that, after what was expected before.
+    func expect(_ words: String, at location: SourceLocation = #_sourceLocation) {
+        expectSoon("\(words) in \(said)", at: location) {
+            let bytes = Array(said.utf8)
+            let rest = String(decoding: bytes[heard...], as: UTF8.self)
+            guard let range = rest.firstRange(of: words) else { return false }
+            heard += rest.utf8.distance(from: rest.startIndex, to: range.upperBound)
+            return true
+        }
+    }
+
+    /// Has it close the document.
+    func end(at location: SourceLocation = #_sourceLocation) {
+        close(input)
+        let result = program.wait(seconds: 60)
+        #expect(
+            result.status == 0 && result.errorText == "", "\(result)", sourceLocation: location)
+    }
+}
