@@ -174,14 +174,16 @@ struct OtherUsersMountTests {
     }
 
     @Test(arguments: DataPath.mounts.prefix(1))
-    func `what runs under a claim there edits the document`(_ place: DataPath) throws {
+    func `commands edit and restore documents there, also under a claim`(_ place: DataPath) throws {
         try withSharedNote(place) { volume, _ in
             let binary = try BuiltPrograms.shapeedit()
             let line = """
                 '\(binary)' new s.shape && \
                 '\(binary)' coordinate --write s.shape -- '\(binary)' set s.shape title=Ball && \
                 '\(binary)' coordinate --write s.shape -- \
-                '\(binary)' coordinate --write s.shape -- '\(binary)' get s.shape title
+                '\(binary)' coordinate --write s.shape -- '\(binary)' get s.shape title && \
+                '\(binary)' set s.shape title=Cube && '\(binary)' restore s.shape && \
+                '\(binary)' get s.shape title
                 """
             let result = try volume.startAsOther(["sh", "-c", line]).wait()
             #expect(result.status == 0 && result.text.hasSuffix("\nBall\n"), "\(result)")

@@ -159,6 +159,12 @@ public final class FileCoordinator: Sendable {
         return try presentation.leavingOut(changed) { try body(paths, lender) }
     }
 
+    /// Whether a claim on an item would be the daemon's of its mount, and no file lock.
+    package static func isServed(_ path: String) -> Bool {
+        guard let place = try? ItemPlace(path, following: true) else { return false }
+        return place.servingMount != nil && owner(of: place) == nil
+    }
+
     /// The container that has a document which was granted to the app whose mount this is; `nil` for all
     /// else.
     private static func owner(of place: ItemPlace) -> String? {

@@ -7,10 +7,12 @@ enum WriteClaim {
     /// How long others are waited for, in seconds.
     private static let patience = 10
 
-    /// Throws if others go on writing, naming them. Where no daemon listens it works without.
+    /// Throws if others go on writing, naming them. Where no daemon listens to this user it works without: by
+    /// the document's lock, which `body` takes.
     static func run<Result>(
         on file: String, _ body: () throws(Failure) -> Result
     ) throws(Failure) -> Result {
+        guard FileCoordinator.isServed(file) else { return try body() }
         let coordinator = FileCoordinator(purpose: FileCoordinator.inheritedPurpose)
         do {
             return try coordinator.coordinate(
