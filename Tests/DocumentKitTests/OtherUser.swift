@@ -13,16 +13,25 @@ extension Volume {
     }
 }
 
-/// A note taker that another user runs in a volume's directory.
-final class OthersNote {
+/// A program that another user runs, and talks with.
+final class OthersProgram {
     private let program: RunningProgram
     private let input: Int32
     private let output: String
     /// How much of what it said was expected.
     private var heard = 0
 
-    /// Waits until it has the document open.
-    init(_ name: String, in volume: Volume, at location: SourceLocation = #_sourceLocation) throws {
+    /// A note taker; waits until it has the document of that name open.
+    static func noteTaker(
+        _ name: String, in volume: Volume, at location: SourceLocation = #_sourceLocation
+    ) throws -> OthersProgram {
+        let words = [try BuiltPrograms.noteTaker(), "\(volume.directory)/\(name)"]
+        let program = try OthersProgram(words, in: volume)
+        program.expect("-- changed", at: location)
+        return program
+    }
+
+    init(_ words: [String], in volume: Volume) throws {
         let pipe = try Pipe()
         output = try TemporaryDirectory.make() + "/said"
         let file = open(output, O_WRONLY | O_CREAT | O_CLOEXEC, 0o600)
@@ -32,12 +41,8 @@ final class OthersNote {
         }
         input = pipe.writing
         // Its working directory is in no mount, which that would keep busy.
-        let words = [
-            "env", "-C", "/", "stdbuf", "-o0", try BuiltPrograms.noteTaker(),
-            "\(volume.directory)/\(name)",
-        ]
-        program = try volume.startAsOther(words, input: pipe.reading, output: file)
-        expect("-- changed", at: location)
+        program = try volume.startAsOther(
+            ["env", "-C", "/", "stdbuf", "-o0"] + words, input: pipe.reading, output: file)
     }
 
     deinit {
@@ -53,15 +58,18 @@ final class OthersNote {
     /// Waits until it says that, after what was expected before.
     func expect(_ words: String, at location: SourceLocation = #_sourceLocation) {
         expectSoon("\(words) in \(said)", at: location) {
-            let bytes = Array(said.utf8)
-            let rest = String(decoding: bytes[heard...], as: UTF8.self)
-            guard let range = rest.firstRange(of: words) else { return false }
-            heard += rest.utf8.distance(from: rest.startIndex, to: range.upperBound)
-            return true
+            let isRunning = program.isRunning
+            let rest = String(decoding: Array(said.utf8)[heard...], as: UTF8.self)
+            if let range = rest.firstRange(of: words) {
+                heard += rest.utf8.distance(from: rest.startIndex, to: range.upperBound)
+                return true
+            }
+            if !isRunning { Issue.record("it ended before: \(words)", sourceLocation: location) }
+            return !isRunning
         }
     }
 
-    /// Has it close the document.
+    /// Ends its input.
     func end(at location: SourceLocation = #_sourceLocation) {
         close(input)
         let result = program.wait(seconds: 60)

@@ -31,7 +31,7 @@ struct OtherUsersMountTests {
     @Test(arguments: DataPath.mounts)
     func `a document is edited, and follows what the owner does`(_ place: DataPath) throws {
         try withSharedNote(place) { volume, path in
-            let note = try OthersNote("note", in: volume)
+            let note = try OthersProgram.noteTaker("note", in: volume)
             note.say("one")
             note.expect("-- saved")
             #expect(text(of: path) == "old\none\n")
@@ -83,7 +83,7 @@ struct OtherUsersMountTests {
                     #expect((isTrash ? rename(path, trash + "/files/note") : unlink(path)) == 0)
                 }
                 try make(path)
-                let saved = try OthersNote("note", in: volume)
+                let saved = try OthersProgram.noteTaker("note", in: volume)
                 delete()
                 expectSoon {
                     saved.say("undo")
@@ -94,7 +94,7 @@ struct OtherUsersMountTests {
                 #expect(text(of: path) == nil)
 
                 try make(path)
-                let unsaved = try OthersNote("note", in: volume)
+                let unsaved = try OthersProgram.noteTaker("note", in: volume)
                 unsaved.say("more")
                 delete()
                 unsaved.expect("-- others changed it too")
@@ -112,7 +112,7 @@ struct OtherUsersMountTests {
     ) throws {
         try withSharedNote(place) { volume, path in
             let container = try #require(volume.container)
-            let note = try OthersNote("note", in: volume)
+            let note = try OthersProgram.noteTaker("note", in: volume)
             for isKilled in [false, true] {
                 let former = try #require(text(of: path))
                 if isKilled { try container.killDaemon() } else { try container.unmount() }
@@ -134,6 +134,37 @@ struct OtherUsersMountTests {
     }
 
     @Test(arguments: DataPath.mounts)
+    func `a folder is presented and searched, as far as it may be read`(_ place: DataPath) throws {
+        try withSharedNote(place) { volume, path in
+            let folder = volume.directory
+            let closed = "\(folder)/closed"
+            #expect(mkdir(closed, 0o700) == 0)
+            let words = [try BuiltPrograms.documentEditor(), folder]
+            let watcher = try OthersProgram(words, in: volume)
+            watcher.expect("found note\n")
+            try store(path, "changed\n")
+            watcher.expect("changed \(path)\n")
+            try store(closed + "/secret", "x")
+            #expect(rename(path, folder + "/renamed") == 0)
+            watcher.expect("moved \(path) to \(folder)/renamed\n")
+            watcher.expect("found renamed\n")
+            #expect(rename(closed + "/secret", folder + "/known") == 0)
+            watcher.expect("appeared \(folder)/known\n")
+            watcher.expect("found known renamed\n")
+            #expect(unlink(folder + "/renamed") == 0)
+            watcher.expect("deleted \(folder)/renamed\n")
+            watcher.expect("found known\n")
+            #expect(!watcher.said.contains("secret"))
+            try #require(volume.container).unmount()
+            for words in ["nothing more is told\n", "nothing more is found\n"] {
+                expectSoon(watcher.said) { watcher.said.contains(words) }
+            }
+            watcher.end()
+            try volume.remountAfterCrash()
+        }
+    }
+
+    @Test(arguments: DataPath.mounts.prefix(1))
     func `claims and locks of the owner and of others keep each other out`(
         _ place: DataPath
     ) throws {

@@ -51,7 +51,7 @@ package final class PlainLock {
                 guard error.code == EWOULDBLOCK else { throw .badPath(path, error.description) }
                 // In a mount a claim keeps others from opening it, too.
                 if MonotonicClock.now >= deadline { throw .timedOut([]) }
-                usleep(2_000)
+                usleep(10_000)
                 continue
             }
             let key = Key(purpose, file.number)

@@ -15,9 +15,10 @@ public enum MetadataUpdate: Sendable {
 
 /// Documents by what is known of them, and how they change while it runs.
 ///
-/// In a mounted container the daemon is asked and nothing is opened or fetched; elsewhere the folder is
-/// gone through and watched by inotify(7). Changes come as one batch when nothing has happened for
-/// 100 ms, or after a second at the latest; in a container the first after a quiet time comes at once. Any thread. One that was started is kept until ``stop()``.
+/// In a mounted container the daemon is asked and nothing is opened or fetched; elsewhere, and in the mount
+/// of another user, the folder is gone through and watched by inotify(7). Changes come as one batch when
+/// nothing has happened for 100 ms, or after a second at the latest; in a container the first after a quiet
+/// time comes at once. Any thread. One that was started is kept until ``stop()``.
 public final class MetadataQuery: Sendable {
     private struct State {
         var results: [FoundItem] = []
@@ -52,7 +53,7 @@ public final class MetadataQuery: Sendable {
         var query = query
         query.folder = place.relative
         let asked = query
-        if let point = place.mountPoint {
+        if let point = place.servingMount {
             try self.init({ () throws(Failure) in try MountQuery(asked, in: point) }, notify)
         } else {
             try self.init(

@@ -18,7 +18,7 @@ protocol QuerySource: AnyObject {
     func update() -> (difference: ListDifference?, results: [FoundItem])
 }
 
-/// A query of a folder outside of containers.
+/// A query of a folder outside of containers, or in the mount of another user.
 final class FolderQuery: QuerySource {
     private let query: Query
     private let inotify: Inotify
@@ -27,7 +27,8 @@ final class FolderQuery: QuerySource {
     init(_ query: Query, in folder: String) throws(Failure) {
         guard !query.needsTexts, query.tag == nil else {
             throw Failure(
-                .usage, "\(folder): words, titles and tags are known in containers only")
+                .usage,
+                "\(folder): words, titles and tags are known in containers of one's own only")
         }
         self.query = query
         do throws(Errno) {

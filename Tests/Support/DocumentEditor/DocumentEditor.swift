@@ -29,8 +29,9 @@ struct Lines: DocumentContents {
 
     static func main() throws {
         let words = CommandLine.arguments
+        if words.count == 2 { return try FolderWatcher.watch(words[1]) }
         guard words.count == 5, let seed = UInt64(words[3]), let steps = Int(words[4]) else {
-            return print("usage: document-editor FILE NAME SEED STEPS")
+            return print("usage: document-editor FILE NAME SEED STEPS, or FOLDER")
         }
         var random = SplitMix(seed: seed)
         var editor = DocumentEditor(
