@@ -48,4 +48,36 @@ extension CredentialSource {
             } else { [environment, netrc] }
         self.init(places, address: address.description)
     }
+
+    /// Why a server may refuse who asks, for the reason of an error: which credentials it was shown, or
+    /// where there are none.
+    func explanation(of status: Int) -> String {
+        let refusal = status == 401 ? "" : "forbids that, or "
+        if let place { return "it \(refusal)does not take the credentials in \(place)" }
+        return status == 401
+            ? "it asks for credentials, but there are none in \(allPlaces)"
+            : "it forbids that, and \(absence)"
+    }
+
+    /// Where there are no credentials.
+    var absence: String { "there are no credentials in \(allPlaces)" }
+
+    private var allPlaces: String {
+        let names = places.map(\.description)
+        guard let last = names.last, names.count > 1 else { return names.joined() }
+        return names.dropLast().joined(separator: ", ") + " or " + last
+    }
+}
+
+extension CredentialSource.Place: CustomStringConvertible {
+    /// Names the place, and nothing of what is there.
+    var description: String {
+        switch self {
+        case .command(let words): "the output of \(words[0])"
+        case .environment(let identity, let secret, _): "\(identity) and \(secret)"
+        case .profile(let file, let name): "\(file) (profile \(name))"
+        case .netrc(let file, let host, let user):
+            "\(file) (machine \(host)\(user.map { ", login \($0)" } ?? ""))"
+        }
+    }
 }

@@ -17,7 +17,7 @@ final class CredentialSource: Sendable {
     /// Milliseconds from one run of a command to the next because of answers that may have other reasons.
     private static let doubtInterval: UInt64 = 10_000
 
-    private let places: [Place]
+    let places: [Place]
     private let address: String
     /// Whether a look runs a program.
     private let isCommand: Bool
@@ -27,6 +27,8 @@ final class CredentialSource: Sendable {
     /// command may ask its user, or an account that gives each token once.
     private struct State {
         var known: Credentials?
+        /// Where `known` come from.
+        var place: Place?
         var isLooking = false
         /// How often somebody has looked, and what came of it last.
         var looks = 0
@@ -69,6 +71,9 @@ final class CredentialSource: Sendable {
         return try load(rejecting: rejected, call) != rejected
     }
 
+    /// Where the credentials in use come from; `nil` if there are none.
+    var place: Place? { state.withLock { $0.place } }
+
     /// Those that are known, if they are not the rejected ones; else what is found now.
     private func load(rejecting rejected: Credentials?, _ call: StoreCall) throws(StoreError)
         -> Credentials?
@@ -101,12 +106,16 @@ final class CredentialSource: Sendable {
     }
 
     private func lookForAll(_ call: StoreCall) -> Result<Credentials?, StoreError> {
-        let outcome = Result { () throws(StoreError) in try look(call) }
+        let looked = Result { () throws(StoreError) in try look(call) }
+        let outcome = looked.map { $0?.credentials }
         // Who does not want it any more, or has no time left, leaves it to the next.
         let isOver = (try? call.cancellation.check(at: address)) == nil
         state.signal { state in
             state.isLooking = false
-            if case .success(let found?) = outcome { state.known = found }
+            if case .success(let found?) = looked {
+                state.known = found.credentials
+                state.place = found.place
+            }
             if isOver { return }
             state.looks += 1
             state.outcome = outcome
@@ -114,9 +123,11 @@ final class CredentialSource: Sendable {
         return outcome
     }
 
-    private func look(_ call: StoreCall) throws(StoreError) -> Credentials? {
+    private func look(_ call: StoreCall) throws(StoreError)
+        -> (credentials: Credentials, place: Place)?
+    {
         for place in places {
-            if let found = try look(in: place, call) { return found }
+            if let found = try look(in: place, call) { return (found, place) }
         }
         return nil
     }

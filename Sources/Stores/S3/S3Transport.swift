@@ -53,7 +53,7 @@ final class S3Transport: Sendable {
         style = address.style
         endpoint = address.endpoint
         self.source = source
-        answers = Answers(address: address.description)
+        answers = Answers(address: address.description, credentials: source)
         client = HTTPClient(
             address: address.description, timeouts: timeouts,
             trust: TrustedAuthorities(file: address.options.authoritiesFile))
@@ -73,10 +73,7 @@ final class S3Transport: Sendable {
         var isRefreshed = false
         for _ in 0..<Self.roundLimit {
             guard let credentials = try source.current(call) else {
-                throw StoreError(
-                    .denied, at: answers.address,
-                    "no credentials: neither in the environment (AWS_ACCESS_KEY_ID) nor in the"
-                        + " credentials file")
+                throw StoreError(.denied, at: answers.address, source.absence)
             }
             let state = state.withLock { $0 }
             let signed = sign(request, credentials, state)

@@ -4,6 +4,8 @@ internal import SystemCalls
 struct Answers {
     /// The store's address.
     let address: String
+    /// What the server is shown.
+    let credentials: CredentialSource
 
     /// The error for an answer that was not what was hoped for.
     ///
@@ -27,8 +29,9 @@ struct Answers {
             default: .refused(status: status)
             }
         let reason = words.map { ": " + Self.tame($0) } ?? ""
+        let why = [401, 403].contains(status) ? "; " + credentials.explanation(of: status) : ""
         return StoreError(
-            kind, at: address, "\(doing): the server answers \(status)\(reason)",
+            kind, at: address, "\(doing): the server answers \(status)\(reason)\(why)",
             retryAfter: retryAfter)
     }
 

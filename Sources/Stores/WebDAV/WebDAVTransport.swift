@@ -25,7 +25,7 @@ final class WebDAVTransport: Sendable {
         origin = address.origin
         root = Array(address.path.utf8)
         self.source = source
-        answers = Answers(address: address.description)
+        answers = Answers(address: address.description, credentials: source)
         client = HTTPClient(
             address: address.description, timeouts: timeouts,
             trust: TrustedAuthorities(file: address.options.authoritiesFile))
