@@ -63,8 +63,10 @@ package struct FolderTree: SourceTree {
         _ folder: [UInt8], of root: stat, _ call: StoreCall, closed: ([UInt8], StoreError) -> Void,
         visit: ([UInt8], Found) throws(StoreError) -> Void
     ) throws(StoreError) -> Bool {
-        guard let directory = opendir(absolute(folder)) else {
+        let descriptor = descriptor(folder, O_RDONLY | O_DIRECTORY)
+        guard descriptor >= 0, let directory = fdopendir(descriptor) else {
             let error = Errno.last
+            if descriptor >= 0 { close(descriptor) }
             if isGone(folder, error, root) { return false }
             throw problem(error, folder)
         }
@@ -161,7 +163,7 @@ package struct FolderTree: SourceTree {
         return mark != nil
     }
 
-    private static func cName(_ name: [UInt8]) -> [CChar] {
+    private static func cName(_ name: some Collection<UInt8>) -> [CChar] {
         name.map { CChar(bitPattern: $0) } + [0]
     }
 
@@ -174,7 +176,7 @@ package struct FolderTree: SourceTree {
     package func read(
         _ object: SourceObject, _ range: Range<Int64>, into sink: any BlobSink, _ call: StoreCall
     ) throws(StoreError) {
-        let descriptor = open(absolute(object.path), O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK)
+        let descriptor = descriptor(object.path, O_RDONLY | O_NOFOLLOW | O_NONBLOCK)
         guard descriptor >= 0 else {
             let error = Errno.last
             switch error.code {
@@ -216,8 +218,24 @@ package struct FolderTree: SourceTree {
         }
     }
 
-    private func absolute(_ path: [UInt8]) -> [CChar] {
-        (self.path.pathBytes + [0x2f] + path + [0]).map { CChar(bitPattern: $0) }
+    /// Opens what is in the tree, in steps where the path is longer than the kernel takes at once.
+    ///
+    /// - Returns: -1, and `errno`, if it cannot be opened.
+    private func descriptor(_ path: [UInt8], _ flags: Int32) -> Int32 {
+        var rest = (self.path.pathBytes + [0x2f] + path)[...]
+        var folder = AT_FDCWD
+        defer { if folder >= 0 { close(folder) } }
+        while rest.count >= PATH_MAX,
+            let slash = rest.prefix(Int(PATH_MAX) - 1).lastIndex(of: 0x2f)
+        {
+            let flags = OwnedDescriptor.pathOnly | O_DIRECTORY | O_CLOEXEC
+            let next = openat(folder, Self.cName(rest[..<slash]), flags)
+            guard next >= 0 else { return -1 }
+            if folder >= 0 { close(folder) }
+            folder = next
+            rest = rest[(slash + 1)...]
+        }
+        return openat(folder, Self.cName(rest), flags | O_CLOEXEC)
     }
 
     private func problem(_ error: Errno, _ path: [UInt8]) -> StoreError {

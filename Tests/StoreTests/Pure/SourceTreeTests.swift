@@ -52,6 +52,42 @@ import Testing
         }
     }
 
+    /// Keeps what is written to it.
+    private final class Memory: BlobSink {
+        private(set) var bytes: [UInt8] = []
+
+        func write(_ bytes: UnsafeRawBufferPointer, at offset: Int64) { self.bytes += bytes }
+    }
+
+    @Test func `what lies deeper than a path can say is listed and read`() throws {
+        let folder = try TemporaryDirectory.make()
+        defer { TemporaryDirectory.remove(folder) }
+        let name = String(repeating: "x", count: 200)
+        var parent = try OwnedDescriptor.open(folder, O_RDONLY | O_DIRECTORY)
+        for _ in 0..<50 {
+            try #require(mkdirat(parent.number, name, 0o700) == 0)
+            parent = OwnedDescriptor(
+                adopting: openat(parent.number, name, O_RDONLY | O_DIRECTORY | O_CLOEXEC))
+            let file = openat(parent.number, "file", O_WRONLY | O_CREAT | O_CLOEXEC, 0o600)
+            try #require(write(file, "deep", 4) == 4)
+            close(file)
+        }
+        let tree = FolderTree(path: folder)
+        var files: [SourceEntry] = []
+        let passedOver = try tree.walk(StoreCall()) { (entry) throws(StoreError) in
+            if case .file = entry.kind { files.append(entry) }
+        }
+        #expect(passedOver.problem == nil && files.count == 50)
+        for file in files {
+            let sink = Memory()
+            let blob = Blob(hash: Sample([1]).blob.hash, size: 4)
+            try tree.read(
+                SourceObject(path: file.path, tag: file.tag, blob: blob), 0..<4, into: sink,
+                StoreCall())
+            #expect(sink.bytes == Array("deep".utf8))
+        }
+    }
+
     @Test func `a folder that goes while the tree is listed is passed over, not the tree`() throws {
         let folder = try TemporaryDirectory.make()
         defer { TemporaryDirectory.remove(folder) }
