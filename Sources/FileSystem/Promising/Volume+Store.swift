@@ -96,8 +96,12 @@ extension Volume {
     private func source(of job: Uploads.Job) throws(StoreError) -> (any BlobSource)? {
         let isCurrent = state.withLock { state in
             let position = state.index.find(job.node.item)
-            return position != 0 && state.index[item: position].pointee.node == job.node
-                && state.index[item: position].pointee.place == .sealed
+            guard position != 0 else { return false }
+            let record = state.index[item: position]
+            // What has lost its name is not current in any document: it goes soon, or is an earlier version
+            // of what took the name.
+            let isNamed = record.pointee.links > 0 || record.pointee.flags.contains(.isLinkable)
+            return record.pointee.node == job.node && record.pointee.place == .sealed && isNamed
         }
         guard isCurrent else { return nil }
         let path = content.folder.blob(job.blob.hash)
