@@ -89,15 +89,14 @@ extension ContainerCheck {
         checkHistories(order.compactMap { lost.contains($0) ? nil : versions[$0] })
     }
 
-    /// Versions of no document are seen by nobody: they only take room. The current version of a file
-    /// may be one, as that of a backup whose document is gone.
+    /// Versions of no document are seen by nobody: they only take room, or will when they are current no more.
     private mutating func checkHistories(_ versions: [VersionRow]) {
-        let documents = Set(rows.values.map(\.document))
+        // Only files are documents: a directory or a symlink has no history.
+        let documents = Set(rows.values.lazy.filter { $0.mode & S_IFMT == S_IFREG }.map(\.document))
         var gone: [NodeNumber] = []
         for version in versions
         where !documents.contains(version.document)
-            && (rows[version.item]?.node != version.node
-                || !NodeNumber.isItem(version.document.rawValue))
+            && rows[version.item]?.document != version.document
         {
             guard let row = rows[version.item] else {
                 gone.append(version.node)

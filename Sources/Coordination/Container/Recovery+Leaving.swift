@@ -17,13 +17,10 @@ extension Recovery {
         index.removeItem(position)
         var effects: [Effect] = [.removeItem(item)]
         for version in try database.versions(of: document, andOf: item) {
-            let heir = index.holder(of: version.node)
-            if heir != 0, version.document == document {
-                // What is current in a file that lives on, as a backup, is that file's history now.
-                let document = DocumentID(rawValue: index[item: heir].pointee.document)
-                effects.append(.adoptVersions(item: version.item, document: document))
+            if let heir = adoption(of: version) {
+                if version.document == document { effects.append(heir) }
+                continue
             }
-            if heir != 0 { continue }
             if version.document != document, try isHeld(version.document) { continue }
             effects.append(.removeVersion(version.item, version.ordinal))
             kept.remove(version.node)
@@ -40,18 +37,31 @@ extension Recovery {
         if gone.isEmpty { return }
         index.forEach { gone.remove(DocumentID(rawValue: $0.document)) }
         for document in gone.sorted(by: { $0.rawValue < $1.rawValue }) {
-            let versions = try database.versions(of: document).filter {
-                // What is current in a file, as in a backup, is its own.
-                index.holder(of: $0.node) == 0
-            }
+            let versions = try database.versions(of: document)
             guard let first = versions.first else { continue }
+            var effects: [Effect] = []
+            var heirs: [Effect] = []
             for version in versions {
+                if let heir = adoption(of: version) {
+                    heirs.append(heir)
+                    continue
+                }
+                effects.append(.removeVersion(version.item, version.ordinal))
                 kept.remove(version.node)
                 if let hash = version.hash { report.unneeded.insert(hash) }
             }
-            record(
-                .pruned, first.item, versions.map { .removeVersion($0.item, $0.ordinal) })
+            record(.pruned, first.item, effects + heirs)
         }
+    }
+
+    /// What is current in a file that lives on, as a backup, is that file's history when its document is gone;
+    /// `nil` if it is current in none.
+    private func adoption(of version: VersionRow) -> Effect? {
+        let heir = index.holder(of: version.node)
+        if heir == 0 { return nil }
+        return .adoptVersions(
+            item: version.item,
+            document: DocumentID(rawValue: index[item: heir].pointee.document))
     }
 
     func isHeld(_ document: DocumentID) throws(Failure) -> Bool {

@@ -107,6 +107,13 @@ struct DamagedTablesTests {
                 "f1, version 0 was of no document",
             ]),
         TableDamage(
+            testDescription: "current versions of documents that are none, or are directories",
+            statement: """
+                update version set document = 99999 where item = ITEM(a);
+                update version set document = ITEM(folder) where item = ITEM(f1)
+                """,
+            says: ["a, version 1 was of no document", "f1, version 1 was of no document"]),
+        TableDamage(
             testDescription: "a version's number that would be given again",
             statement: "update item set next_ordinal = 1 where id = ITEM(a)",
             says: ["a would have given a version's number again"]),

@@ -63,6 +63,33 @@ struct LeftoverTests {
         }
     }
 
+    @Test func `a backup whose document is gone after a crash has its own history`() throws {
+        try withBrokenContainer { broken in
+            try broken.whileMounted { agent in
+                agent.store("x", "first")
+                agent.store("y", "y")
+            }
+            try broken.whileMounted { agent in
+                agent.rename("x", "x~")
+                agent.store("x", "second")
+            }
+            try broken.crash { agent in
+                agent.unlink("y")
+                agent.rename("x", "y")
+                // What was acknowledged before it is in the journal with it.
+                agent.store("last", "last")
+            }
+            try broken.whileMounted { agent in
+                // Saves less than two seconds apart count as one.
+                usleep(2_060_000)
+                agent.store("x~", "third")
+                #expect(agent.shell("cat .shapeedit/versions/x~/*") == "first")
+            }
+            let check = try broken.container.check()
+            #expect(check.status == 0, "\(check)")
+        }
+    }
+
     @Test func `what was deleted before a crash leaves nothing behind`() throws {
         try withBrokenContainer { broken in
             let container = broken.container
