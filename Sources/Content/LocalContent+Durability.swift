@@ -7,7 +7,8 @@ package import SystemCalls
 ///
 /// What the kernel could not write to a disk it takes for written, and says so once: the next sync succeeds
 /// without it. So no such sync is believed afterwards. What was lost is in memory still, and gets another file:
-/// in its own, ext4 may go on taking for empty what is written there once more.
+/// in its own, ext4 may go on taking for empty what is written there once more. The kernel takes its pages for
+/// clean, though, and may drop them before: they are zeros then, which nothing tells from what was written.
 extension LocalContent {
     /// What the disk has lost.
     struct Losses {
