@@ -32,17 +32,17 @@ final class OthersProgram {
     }
 
     init(_ words: [String], in volume: Volume) throws {
-        let pipe = try Pipe()
+        let pair = try SocketPair()
         output = try TemporaryDirectory.make() + "/said"
         let file = open(output, O_WRONLY | O_CREAT | O_CLOEXEC, 0o600)
         defer {
-            pipe.closeReading()
+            pair.closeTheirs()
             close(file)
         }
-        input = pipe.writing
+        input = pair.ours
         // Its working directory is in no mount, which that would keep busy.
         program = try volume.startAsOther(
-            ["env", "-C", "/", "stdbuf", "-o0"] + words, input: pipe.reading, output: file)
+            ["env", "-C", "/", "stdbuf", "-o0"] + words, input: pair.theirs, output: file)
     }
 
     deinit {
@@ -53,7 +53,10 @@ final class OthersProgram {
     /// All that it has said.
     var said: String { text(of: output) ?? "" }
 
-    func say(_ line: String) { _ = write(input, line + "\n", line.utf8.count + 1) }
+    /// It gets a line; nothing if it has ended.
+    func say(_ line: String) {
+        _ = send(input, line + "\n", line.utf8.count + 1, Int32(MSG_NOSIGNAL))
+    }
 
     /// Waits until it says that, after what was expected before.
     func expect(_ words: String, at location: SourceLocation = #_sourceLocation) {
