@@ -28,6 +28,13 @@ extension Agent {
         return Mapping(address: reply.result < 0 ? 0 : reply.result, length: length)
     }
 
+    /// mlock(2): its pages stay in memory.
+    package func lock(_ mapping: Mapping, at location: SourceLocation = #_sourceLocation) {
+        _ = call(
+            "mlock", SYS_mlock, [.integer(mapping.address), .integer(mapping.length)],
+            fails: [], at: location)
+    }
+
     /// munmap(2).
     package func unmap(_ mapping: Mapping, at location: SourceLocation = #_sourceLocation) {
         _ = call(
