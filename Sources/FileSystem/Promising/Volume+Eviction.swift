@@ -114,6 +114,7 @@ extension Volume {
     private static let removedTogether = 64
 
     private func removeBlobs(_ found: [(node: NodeNumber, blob: Blob)]) throws(Errno) {
+        let unread = texts?.unread(found.map(\.node)) ?? []
         let leaving = blobs.withLock { _ -> [PictureOrder]? in
             // The catalog does not know yet of what has come a moment ago.
             let (gone, arrived) = state.withLock { state in
@@ -130,7 +131,9 @@ extension Volume {
             for (pair, isNeeded) in zip(gone, needed) {
                 let order = pictures?.keepLeaving(pair.node, pair.blob, isNeeded: isNeeded)
                 if let order { leaving.append(order) }
-                texts?.keepLeaving(pair.node, pair.blob, isNeeded: isNeeded)
+                if unread.contains(pair.node) {
+                    texts?.keepLeaving(pair.node, pair.blob, isNeeded: isNeeded)
+                }
                 if isNeeded { continue }
                 content.forget(pair.node)
                 content.evictBlob(pair.blob.hash)

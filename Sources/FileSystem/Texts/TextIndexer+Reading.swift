@@ -169,18 +169,24 @@ extension TextIndexer {
 
 /// Documents whose contents are let go before anybody has read their words.
 extension TextIndexer {
-    /// Keeps a content that is about to go until its words were read, if they are not known. Waits for the
-    /// disk.
+    /// Those of these versions whose words are to be read and are not known. Waits for the disk.
+    func unread(_ nodes: [NodeNumber]) -> Set<NodeNumber> {
+        Set(
+            nodes.filter { node in
+                guard awaits(node.item) else { return false }
+                let found = volume.state.withLock { $0.textSubject(node.item) }
+                guard let subject = found, subject.node == node else { return false }
+                let known = try? read { (database) throws(Failure) in
+                    try database.known(subject.document)
+                }
+                return known??.node != node
+            })
+    }
+
+    /// Keeps a content that is about to go until its words were read. Waits for the disk.
     ///
     /// - Parameter isNeeded: whether its file stays for others, as long as they do.
     func keepLeaving(_ node: NodeNumber, _ blob: Blob, isNeeded: Bool) {
-        guard awaits(node.item) else { return }
-        let found = volume.state.withLock { $0.textSubject(node.item) }
-        guard let subject = found, subject.node == node else { return }
-        let known = try? read { (database) throws(Failure) in
-            try database.known(subject.document)
-        }
-        if known??.node == node { return }
         let path = volume.content.folder.blob(blob.hash)
         // It may have been passed over as a promise a moment ago.
         if leaving.keep(node, path, bytes: isNeeded ? 0 : blob.size) { note(node.item) }

@@ -75,9 +75,14 @@ struct ProgressTests {
             try volume.evictAll()
             // 1 KiB/s.
             try server.plan("GET slow")
-            let command = try RunningProgram(
-                [try BuiltPrograms.shapeedit(), "materialize", "\(volume.directory)/d", "--json"]
-                    .map { Array($0.utf8) }, environment: container.environment)
+            func bring(_ name: String) throws -> RunningProgram {
+                try RunningProgram(
+                    [
+                        try BuiltPrograms.shapeedit(), "materialize", "\(volume.directory)/\(name)",
+                        "--json",
+                    ].map { Array($0.utf8) }, environment: container.environment)
+            }
+            let command = try bring("d")
             func hasCome(_ name: String, _ percent: Int) throws -> Bool {
                 let attribute = "user.shapeedit.progress"
                 let told = try volume.run("getfattr", "--only-values", "-n", attribute, name)
@@ -102,6 +107,12 @@ struct ProgressTests {
             #expect(last.contains("\"documents\": 1, \"done\": 1,"), "\(result)")
             #expect(last.contains("\"percent\": 100"), "\(result)")
             #expect(number("doneBytes", last) == number("bytes", last), "\(result)")
+            // Where none is left to come, that is not all of them.
+            let vain = try bring("d/slow")
+            try waitUntil { try volume.state("d/slow") == "downloading" }
+            try volume.shapeedit("cancel", "@d/slow")
+            let none = vain.wait(seconds: 60)
+            #expect(none.status == 69 && !none.errorText.contains("\"documents\": 0"), "\(none)")
             try server.plan()
         }
     }

@@ -83,7 +83,6 @@ struct TransferProgress {
     private var done = 0
     private var doneBytes: Int64 = 0
     private var shownBytes: Int64 = 0
-    private let isEmpty: Bool
     private var line: ProgressLine
 
     /// - Parameter things: what they are called.
@@ -91,7 +90,6 @@ struct TransferProgress {
         self.things = things
         self.count = count
         self.bytes = bytes
-        isEmpty = count == 0
         line = ProgressLine(json: json)
     }
 
@@ -112,7 +110,7 @@ struct TransferProgress {
 
     /// - Parameter underWay: bytes of what is not whole yet.
     mutating func show(_ underWay: Int64 = 0) {
-        guard !isEmpty, line.isShown else { return }
+        guard count > 0, line.isShown else { return }
         // What came and was damaged comes again.
         let come = min(max(doneBytes + underWay, shownBytes), bytes)
         shownBytes = come
