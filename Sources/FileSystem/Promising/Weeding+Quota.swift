@@ -34,8 +34,12 @@ extension Weeding {
     /// Lets go of what stayed for its picture or its words and has waited too long, or of all that waits for
     /// that; says whether that made room.
     func endWaits(all: Bool) -> Bool {
-        let waiting = [volume.pictures?.contents, volume.texts?.leaving]
-        return waiting.reduce(false) { $1?.dropWaiting(all: all) ?? false || $0 }
+        waiting.reduce(false) { $1.dropWaiting(all: all) || $0 }
+    }
+
+    /// What was let go and stays for its picture or its words.
+    private var waiting: [DrawnContents] {
+        [volume.pictures?.contents, volume.texts?.leaving].compactMap { $0 }
     }
 
     /// Lets go of what is pinned online-only and was closed, or has reached the store.
@@ -96,7 +100,7 @@ extension Weeding {
         guard quota.isLimited, volume.link != nil else { return }
         defer { tellOfExcess() }
         // What only waits to be drawn or read is as good as gone.
-        let leaving = (volume.pictures?.contents.bytes ?? 0) + (volume.texts?.leaving.bytes ?? 0)
+        let leaving = waiting.reduce(0) { $0 + $1.bytes }
         let free = (try? content.space().free).map { $0 + leaving } ?? .max
         let lacking = quota.free.map { $0 > free ? $0 - free : 0 } ?? 0
         guard volume.state.withLock({ $0.quota.takeDue(lacking: lacking > 0) }) else { return }

@@ -86,10 +86,7 @@ extension TextIndexer {
             ($0.textSubject(item), $0.namedDocument(item))
         }
         guard let subject = found else { return .gone(document) }
-        let known =
-            try read { (database) throws(Failure) in
-                try database.known(subject.document)
-            } ?? nil
+        let known = try known(subject)
         if let known, known.node == subject.node, known.type == subject.type.rawValue {
             leaving.drop(subject.node)
             return .nothing
@@ -121,6 +118,13 @@ extension TextIndexer {
             }
         }
         return .row(row)
+    }
+
+    /// The version whose words are known of a document, and what it was read as.
+    private func known(
+        _ subject: TextSubject
+    ) throws(Failure) -> (node: NodeNumber, type: UInt8)? {
+        try read { (database) throws(Failure) in try database.known(subject.document) } ?? nil
     }
 
     private func isLastEnding(of node: NodeNumber) -> Bool {
@@ -176,10 +180,7 @@ extension TextIndexer {
                 guard awaits(node.item) else { return false }
                 let found = volume.state.withLock { $0.textSubject(node.item) }
                 guard let subject = found, subject.node == node else { return false }
-                let known = try? read { (database) throws(Failure) in
-                    try database.known(subject.document)
-                }
-                return known??.node != node
+                return (try? known(subject))??.node != node
             })
     }
 

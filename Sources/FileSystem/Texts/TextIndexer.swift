@@ -27,6 +27,14 @@ final class TextIndexer: Sendable {
     /// The worker lets everybody else go first.
     private static let niceness: Int32 = 10
 
+    /// What a round looks at.
+    private struct Work {
+        /// When the first of it was noted.
+        var since: UInt64
+        /// nil if it may be any.
+        var items: Set<ItemNumber>?
+    }
+
     private struct State {
         /// Items to be looked at.
         var noted: Set<ItemNumber> = []
@@ -37,11 +45,8 @@ final class TextIndexer: Sendable {
         var last: UInt64 = 0
         /// Counts the takings of what was noted.
         var round: UInt64 = 0
-        var isWorking = false
-        /// When the first of what is being looked at was noted.
-        var workingSince: UInt64 = 0
-        /// The items among them; nil if it may be any.
-        var inHand: Set<ItemNumber>? = []
+        /// What is being looked at; nil between rounds.
+        var work: Work?
         /// Who is called when a round is over.
         var waiting: [UInt64: (round: UInt64, then: @Sendable () -> Void)] = [:]
         /// Those who wait, or are about to.
@@ -55,6 +60,7 @@ final class TextIndexer: Sendable {
         var notBefore: UInt64 = 0
 
         var isDue: Bool { isScanDue || !noted.isEmpty }
+        var isWorking: Bool { work != nil }
     }
     private let state = Monitor(State())
     private let database = Lock<TextDatabase?>(nil)
@@ -80,9 +86,7 @@ final class TextIndexer: Sendable {
         // What is due is not known yet: who wants words waits until it is.
         state.withLock { state in
             state.isRunning = true
-            state.isWorking = true
-            state.workingSince = MonotonicClock.now
-            state.inHand = nil
+            state.work = Work(since: MonotonicClock.now)
             state.round = 1
         }
         Threads.start("texts", keeping: volume) { [self] in run() }
@@ -158,7 +162,7 @@ final class TextIndexer: Sendable {
         state.withLock { state in
             guard state.isRunning, !state.ended, state.problem == nil else { return false }
             if state.isScanDue || state.noted.contains(item) { return true }
-            return state.isWorking && (state.inHand?.contains(item) ?? true)
+            return state.work.map { $0.items?.contains(item) ?? true } ?? false
         }
     }
 
@@ -168,7 +172,7 @@ final class TextIndexer: Sendable {
         let waiting = Self.waiting * 1_000_000
         let limit = max(MonotonicClock.now, waiting) - waiting
         return state.withLock { state in
-            state.isWorking && state.workingSince <= limit || state.isDue && state.first <= limit
+            state.work.map { $0.since <= limit } == true || state.isDue && state.first <= limit
         }
     }
 
@@ -265,9 +269,8 @@ final class TextIndexer: Sendable {
             let head = volumeState.log.head
             return state.withLock { state in
                 state.round += 1
-                state.isWorking = true
-                state.workingSince = state.first
-                state.inHand = state.isScanDue ? nil : state.noted
+                state.work = Work(
+                    since: state.first, items: state.isScanDue ? nil : state.noted)
                 defer { (state.noted, state.isScanDue) = ([], false) }
                 return (state.noted, state.isScanDue, head)
             }
@@ -287,8 +290,7 @@ final class TextIndexer: Sendable {
         left: Set<ItemNumber> = [], scan: Bool = false, _ problem: String? = nil
     ) {
         let done = state.withLock { state -> [@Sendable () -> Void] in
-            state.isWorking = false
-            state.inHand = []
+            state.work = nil
             state.problem = problem
             state.notBefore =
                 problem == nil ? 0 : MonotonicClock.after(milliseconds: Self.retry)
@@ -321,8 +323,7 @@ final class TextIndexer: Sendable {
         noteMissed()
         let isDue = state.withLock { state -> Bool in
             guard state.isDue else { return false }
-            state.isWorking = false
-            state.inHand = []
+            state.work = nil
             for ticket in state.waiting.keys { state.waiting[ticket]?.round = state.round + 1 }
             return true
         }

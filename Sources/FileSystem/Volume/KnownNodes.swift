@@ -43,9 +43,11 @@ extension VolumeState {
         index[item: position].pointee.flags.remove(.mayHaveStalePages)
     }
 
-    private func isEcho(_ node: NodeNumber) -> Bool {
-        echoes[node.item.rawValue].map { $0.ordinal == node.ordinal } ?? false
+    private func echo(_ node: NodeNumber) -> EchoNode? {
+        echoes[node.item.rawValue].flatMap { $0.ordinal == node.ordinal ? $0 : nil }
     }
+
+    private func isEcho(_ node: NodeNumber) -> Bool { echo(node) != nil }
 
     /// What the current version's node would show as an old one.
     private func retired(_ position: MemoryIndex.Position, lookups: UInt32) -> OldNode {
@@ -56,9 +58,7 @@ extension VolumeState {
     }
 
     func oldNode(_ node: NodeNumber) -> OldNode? {
-        guard let echo = echoes[node.item.rawValue], echo.ordinal == node.ordinal else {
-            return oldNodes[node.item.rawValue]?[node.rawValue]
-        }
+        guard let echo = echo(node) else { return oldNodes[node.item.rawValue]?[node.rawValue] }
         let position = index.find(node.item)
         return position == 0 ? nil : retired(position, lookups: echo.lookups)
     }

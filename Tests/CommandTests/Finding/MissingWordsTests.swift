@@ -16,13 +16,22 @@ struct MissingWordsTests {
         try #require(run(["sh", "-ec", hold], directory: container.folder).status == 0)
     }
 
-    @Test(.enabled(if: isInstalled("sqlite3"), "sqlite3 is not installed"))
-    func `what is let go before its words were read is found by them`() throws {
-        try withDesk(.passthrough, store: "folder") { desk in
+    /// A container that is not mounted, and knows the words of one document.
+    private static func withUnmounted(
+        store: String? = nil, _ body: (Desk, Container) throws -> Void
+    ) throws {
+        try withDesk(.passthrough, store: store) { desk in
             let container = try #require(desk.volume.container)
-            try desk.shell("printf 'first words' > a.txt")
+            try desk.shell("printf 'good words' > a.txt")
             try WordSearch.find(desk, "--text", "words", expecting: ["a.txt"])
             try container.unmount()
+            try body(desk, container)
+        }
+    }
+
+    @Test(.enabled(if: isInstalled("sqlite3"), "sqlite3 is not installed"))
+    func `what is let go before its words were read is found by them`() throws {
+        try Self.withUnmounted(store: "folder") { desk, container in
             // Nothing is read meanwhile.
             try Self.holdWords(of: container, seconds: 8)
             try container.mount()
@@ -65,11 +74,7 @@ struct MissingWordsTests {
     @Test(.enabled(if: isInstalled("sqlite3"), "sqlite3 is not installed"))
     func `who searches right after mounting waits until it is known what words are missing`() throws
     {
-        try withDesk(.passthrough) { desk in
-            let container = try #require(desk.volume.container)
-            try desk.shell("printf 'good words' > a.txt")
-            try WordSearch.find(desk, "--text", "words", expecting: ["a.txt"])
-            try container.unmount()
+        try Self.withUnmounted { desk, container in
             try Self.holdWords(of: container, seconds: 1)
             try container.mount()
             // Not nothing, at once.
@@ -79,11 +84,7 @@ struct MissingWordsTests {
 
     @Test(.enabled(if: isInstalled("sqlite3"), "sqlite3 is not installed"))
     func `a search that has waited for words in vain says that some may be missing`() throws {
-        try withDesk(.passthrough) { desk in
-            let container = try #require(desk.volume.container)
-            try desk.shell("printf 'good words' > a.txt")
-            try WordSearch.find(desk, "--text", "words", expecting: ["a.txt"])
-            try container.unmount()
+        try Self.withUnmounted { desk, container in
             try Self.holdWords(of: container, seconds: 8)
             try container.mount()
             let result = try desk.shapeedit(["find", "--text", "words"])
@@ -102,11 +103,7 @@ struct MissingWordsTests {
     func `words that are told to be of a version that cannot be are taken from the documents again`(
         _ column: String
     ) throws {
-        try withDesk(.passthrough) { desk in
-            let container = try #require(desk.volume.container)
-            try desk.shell("printf 'good words' > a.txt")
-            try WordSearch.find(desk, "--text", "words", expecting: ["a.txt"])
-            try container.unmount()
+        try Self.withUnmounted { desk, container in
             let damaged = try run([
                 "sqlite3", "\(container.folder)/texts.sqlite",
                 "update document set \(column) = -1",
