@@ -33,7 +33,7 @@ final class VolumePictures: Sendable {
     /// Photos that are not here.
     let photos = DistantPhotos()
     /// Contents that must not go while they are drawn.
-    let contents: DrawnContents
+    let contents: SecondNames
     unowned let volume: Volume
     private let drawing: Drawing
     /// Has pictures of promises brought from the store: who waits for that holds up no drawing.
@@ -76,7 +76,7 @@ final class VolumePictures: Sendable {
             volume.state.withLock { $0.publishTime() }
         }
         maker = PictureMaker(program: options.program)
-        contents = DrawnContents(folder: volume.content.folder.drawing)
+        contents = SecondNames(folder: volume.content.folder.drawing)
         drawing = Drawing(maker, fetches: false)
         fetching = Drawing(maker, fetches: true)
         desktop = DesktopEntries(volume, shelf, mountPoints: options.desktop)

@@ -38,7 +38,7 @@ extension Weeding {
     }
 
     /// What was let go and stays for its picture or its words.
-    private var waiting: [DrawnContents] {
+    private var waiting: [SecondNames] {
         [volume.pictures?.contents, volume.texts?.leaving].compactMap { $0 }
     }
 

@@ -68,7 +68,7 @@ final class TextIndexer: Sendable {
     let endings = Lock(Recent<NodeNumber, Int>(limit: 1_024))
     /// What was let go before it was read. All that a large import brings at once may wait there, for as long
     /// as that takes.
-    let leaving: DrawnContents
+    let leaving: SecondNames
     let worker: ThumbnailWorker
     let cancellation: Cancellation?
     unowned let volume: Volume
@@ -76,7 +76,7 @@ final class TextIndexer: Sendable {
     /// - Parameter program: the path of `shapeedit-thumbnailer`.
     init(_ volume: Volume, program: String) {
         self.volume = volume
-        leaving = DrawnContents(
+        leaving = SecondNames(
             folder: volume.content.folder.reading, limit: 100_000, seconds: 3_600, goesOn: true)
         worker = ThumbnailWorker(program: program, niceness: Self.niceness)
         cancellation = try? Cancellation()

@@ -6,7 +6,7 @@ import Testing
 @testable import FileSystem
 
 /// Second names of contents that are drawn.
-@Suite struct DrawnContentsTests {
+@Suite struct SecondNamesTests {
     private static func makeFolder() throws -> String {
         var template = Array("/tmp/shapeedit-test-drawing.XXXXXX".utf8CString)
         return try #require(mkdtemp(&template).map { String(cString: $0) })
@@ -17,7 +17,7 @@ import Testing
         let folder = try Self.makeFolder()
         defer { try? Directories.removeTree(folder) }
         let names = folder + "/drawing"
-        let contents = DrawnContents(folder: names)
+        let contents = SecondNames(folder: names)
         let nodes = (1...3).map { NodeNumber(rawValue: UInt64($0)) }
         let (waiting, drawn, shared) = (nodes[0], nodes[1], nodes[2])
         for node in nodes {
@@ -50,7 +50,7 @@ import Testing
         defer { try? Directories.removeTree(folder) }
         let names = folder + "/drawing"
         let nodes = (1...2).map { NodeNumber(rawValue: UInt64($0)) }
-        let former = DrawnContents(folder: names)
+        let former = SecondNames(folder: names)
         for node in nodes {
             let file = folder + "/" + node.fileName
             let descriptor = creat(file, 0o600)
@@ -61,13 +61,13 @@ import Testing
         // Nothing else needs the first one by now.
         unlink(folder + "/" + nodes[0].fileName)
         close(creat(names + "/odd", 0o600))
-        let contents = DrawnContents(folder: names, goesOn: true)
+        let contents = SecondNames(folder: names, goesOn: true)
         #expect(nodes.allSatisfy { contents.holds($0) })
         #expect(contents.bytes == 10)
         #expect(contents.take(nodes[0]) == names + "/" + nodes[0].fileName)
         contents.drop(nodes[0])
         #expect(contents.bytes == 0)
-        #expect(!DrawnContents(folder: names).holds(nodes[1]))
+        #expect(!SecondNames(folder: names).holds(nodes[1]))
         #expect(access(names, F_OK) != 0)
     }
 }

@@ -9,7 +9,7 @@ internal import SystemCalls
 /// What is let go here before it has a picture stays under such a name until it is drawn; but not for
 /// longer than a while, and no more of it than there is room for. So does, in a folder of its own, what is
 /// let go before its words were read. Any thread; waits for the disk.
-final class DrawnContents: Sendable {
+final class SecondNames: Sendable {
     /// Bytes of contents that stay at most.
     private static let byteLimit: Int64 = 1 << 30
 
