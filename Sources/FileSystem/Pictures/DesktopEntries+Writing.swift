@@ -102,7 +102,7 @@ extension DesktopEntries {
     }
 
     @discardableResult
-    func remove(_ text: String) -> Bool { (try? cache.remove(path: text)) == true }
+    func remove(_ text: String) -> Bool { (try? cache.remove(path: text, ifIn: watch)) == true }
 
     /// Has a version drawn if there is no picture of it, and entries that were the document's went: it
     /// gets others when nothing was published for a while.

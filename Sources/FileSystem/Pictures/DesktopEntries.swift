@@ -21,7 +21,7 @@ final class DesktopEntries: Sendable {
     unowned let volume: Volume
     let shelf: PictureShelf
     let cache: DesktopCache
-    let losses: DesktopCacheWatch?
+    let watch: DesktopCacheWatch?
     /// Whether entries are removed by ourselves at this moment.
     private let isRemoving = Lock(false)
     let mountPoints: [String]
@@ -45,17 +45,17 @@ final class DesktopEntries: Sendable {
         self.cache = cache
         self.mountPoints = mountPoints
         // Without it an emptied cache is put right in the next mount.
-        losses = try? DesktopCacheWatch(cache)
+        watch = try? DesktopCacheWatch(cache)
     }
 
     func start(_ pictures: VolumePictures) {
         state.withLock { $0.done = false }
         removeLeftovers()
         Threads.start("desktop", keeping: volume) { [self] in
-            losses?.follow()
+            watch?.follow()
             while let note = take() {
                 look(at: note, pictures)
-                losses?.follow()
+                watch?.follow()
             }
             let isLeft = state.withLock { $0.isUnfinished }
             if isLeft { DesktopPlaces(volume.container.folder).leaveRemnant() }
@@ -157,7 +157,7 @@ final class DesktopEntries: Sendable {
         noteLosses(removing: true)
         body()
         isRemoving.withLock { isRemoving in
-            _ = losses?.take()
+            _ = watch?.take()
             isRemoving = false
         }
     }
@@ -168,7 +168,7 @@ final class DesktopEntries: Sendable {
     /// - Parameter removing: what is removed from now on is not somebody else's.
     func noteLosses(removing: Bool = false) {
         let isLoss = isRemoving.withLock { isRemoving -> Bool in
-            let isLoss = !isRemoving && losses?.take() == true
+            let isLoss = !isRemoving && watch?.take() == true
             if removing { isRemoving = true }
             return isLoss
         }

@@ -186,7 +186,13 @@ public struct DesktopCache: Sendable {
     /// Removes the entries of a file; says whether there were any.
     @discardableResult
     public func remove(path: String) throws(Failure) -> Bool {
+        try remove(path: path, ifIn: nil)
+    }
+
+    /// The same where it is known which there may be, unless there is no watch.
+    package func remove(path: String, ifIn watch: DesktopCacheWatch?) throws(Failure) -> Bool {
         let name = try name(ofPath: path)
+        if let watch, !watch.mayHave(name) { return false }
         return Size.allCases.filter { unlink(self.path($0, name)) == 0 }.isEmpty == false
     }
 
