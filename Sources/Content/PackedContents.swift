@@ -11,6 +11,8 @@ package import SystemCalls
 package final class PackedContents: Sendable {
     /// Bytes of the largest content that is packed.
     package static let largest = 64 << 10
+    /// What a hole consists of in the files of most disks.
+    private static let block = 4096
     /// Bytes of the contents of all sessions together.
     private static let memory = 16 << 20
     /// A pack with more than this is not appended to.
@@ -77,7 +79,8 @@ package final class PackedContents: Sendable {
 
     /// Writes what is behind the header's room in `bytes`; at the end if there is no `offset`.
     ///
-    /// - Returns: whether that could be done: the content is here, and not too large afterwards.
+    /// - Returns: whether that could be done: the content is here, not too large afterwards and without
+    ///   whole blocks that nobody has written, which a file does not store.
     func write(_ bytes: [UInt8], at offset: Int64?, to node: NodeNumber) -> Bool {
         state.withLock { state in
             guard let index = state.entries.index(forKey: node),
@@ -87,6 +90,7 @@ package final class PackedContents: Sendable {
             let start = Int(clamping: offset ?? Int64(size))
             let (end, tooLarge) = start.addingReportingOverflow(bytes.count - Self.header)
             if tooLarge || end > Self.largest || state.held > Self.memory { return false }
+            if start / Self.block > (size + Self.block - 1) / Self.block { return false }
             if size == 0, start == 0 {
                 state.entries.values[index].bytes = bytes
             } else {

@@ -97,4 +97,30 @@ import Testing
             #expect(agent.status("sparse").blocks < 8192)
         }
     }
+
+    @Test(arguments: DataPath.posixOfAllUsers)
+    func `a small file has its holes, too, whatever was made before it`(_ dataPath: DataPath) throws
+    {
+        try withVolume(dataPath) { volume in
+            let agent = try volume.agent()
+            for number in 0..<4 {
+                let file = agent.open("small\(number)", O_CREAT | O_RDWR)
+                agent.write(file, "start", offset: 0)
+                agent.write(file, "end", offset: 40_960)
+                #expect(agent.seek(file, 0, SEEK_HOLE) < 40_960)
+                #expect(agent.seek(file, 4096, SEEK_DATA) == 40_960)
+                agent.close(file)
+                #expect(agent.status("small\(number)").blocks < 80)
+                #expect(agent.content("small\(number)").bytes.count == 40_963)
+                // Up to the next block nothing is left out.
+                agent.store("tail", "x")
+                let tail = agent.open("tail", O_RDWR)
+                agent.write(tail, "y", offset: 8191)
+                agent.close(tail)
+                #expect(
+                    agent.content("tail").bytes
+                        == [0x78] + [UInt8](repeating: 0, count: 8190) + [0x79])
+            }
+        }
+    }
 }
