@@ -134,6 +134,7 @@ extension Volume {
             let reading =
                 handle.isInBlocks
                 ? state.blockReadings.removeValue(forKey: handle.rawValue) : nil
+            if !state.programs.isEmpty { state.programs[handle.rawValue] = nil }
             if link != nil { state.openers.remove(node, handle.process) }
             guard var mode = state.modes[node.rawValue] else { return (nil, reading) }
             if handle.isPassthrough { mode.passthrough -= 1 }

@@ -14,6 +14,9 @@ internal import SystemCalls
 /// handles) a second open of the same thread comes to the version's node again: it gets a direct
 /// handle, whose writes go to the session without the page cache.
 extension Volume {
+    /// Among the flags of an open: the kernel opens a program to run it.
+    private static let execution: Int32 = 0x20
+
     /// What to do with an open, decided under the lock.
     private enum Decision {
         /// Serve it on this node; with the session if it is the session's, and not before the kernel has
@@ -183,6 +186,10 @@ extension Volume {
             return .serve(
                 session, stale: session.mayBeMissed ? state.leadingNames(of: position) : [])
         }
+        // Who opens it to write is refused by the kernel, which does not know that this is done here.
+        if flags & O_ACCMODE == O_RDONLY, state.programs.values.contains(node.rawValue) {
+            throw Errno(ETXTBSY)
+        }
         if !waited, state.sessions[position]?.isEnding == true { return .wait }
         if let session = join(state, node, at: position, process, caller, now) {
             return .direct(session)
@@ -298,6 +305,7 @@ extension Volume {
                 dropsPages: way == .cached && state.mayHaveStalePages(node),
                 process: process, serial: state.serial)
             state.blockReadings[handle.rawValue] = reading
+            if flags & Self.execution != 0 { state.programs[handle.rawValue] = node.rawValue }
             return Opened(handle: handle, backing: way == .passthrough ? mode.backing : 0)
         }
     }

@@ -82,6 +82,8 @@ final class VolumeState {
     var modes: [UInt64: OpenMode] = [:]
     /// By handle, of those that read promises block by block.
     var blockReadings: [UInt64: BlockReading] = [:]
+    /// The nodes of programs that run, by the handle that the kernel has of each.
+    var programs: [UInt64: UInt64] = [:]
     var redirections: [Int32: Redirection] = [:]
     var tunnel = IdentityTunnel()
     /// The items whose documents are in ``tunnel``.
