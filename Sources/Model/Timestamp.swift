@@ -1,7 +1,7 @@
 /// A moment to the nanosecond in 64 bits, over the very range that ext4 stores.
 ///
 /// The upper 34 bits hold seconds counted from -2^31, the lower 30 the nanoseconds: 1901-12-13 to
-/// 2446-05-10. Moments outside are clamped, as ext4 does.
+/// 2446-05-10. Moments outside are clamped, and the first and the last second have no parts, as ext4 does.
 package struct Timestamp: RawRepresentable, Hashable, Comparable, Sendable {
     package let rawValue: UInt64
     package init(rawValue: UInt64) { self.rawValue = rawValue }
@@ -14,9 +14,9 @@ package struct Timestamp: RawRepresentable, Hashable, Comparable, Sendable {
     ///   - nanoseconds: 0 to 999,999,999.
     package init(seconds: Int64, nanoseconds: Int64) {
         let shifted = seconds.addingReportingOverflow(Self.offset)
-        if shifted.overflow || shifted.partialValue > Self.largest {
+        if shifted.overflow || shifted.partialValue >= Self.largest {
             rawValue = UInt64(Self.largest) << 30
-        } else if shifted.partialValue < 0 {
+        } else if shifted.partialValue <= 0 {
             rawValue = 0
         } else {
             rawValue = UInt64(shifted.partialValue) << 30 | UInt64(nanoseconds & 0x3fff_ffff)

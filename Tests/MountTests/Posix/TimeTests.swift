@@ -189,6 +189,26 @@ import Testing
     }
 
     @Test(arguments: DataPath.posixOfAllUsers)
+    func `what was before all times is the first second, which has no parts`(
+        _ dataPath: DataPath
+    ) throws {
+        try withVolume(dataPath) { volume in
+            let agent = try volume.agent()
+            let first = -(1 << 31)
+            agent.store("file", "content")
+            agent.makeDirectory("directory")
+            for name: ByteString in ["file", "directory"] {
+                for seconds in [first, first - 1, -(1 << 40)] {
+                    let time = FileTime.at(seconds: seconds, nanoseconds: 999_999_999)
+                    agent.setTimes(name, accessed: time, modified: time)
+                    #expect(agent.status(name).accessed == first * 1_000_000_000)
+                    #expect(agent.status(name).modified == first * 1_000_000_000)
+                }
+            }
+        }
+    }
+
+    @Test(arguments: DataPath.posixOfAllUsers)
     func `a time that was set survives writing handles and their close`(
         _ dataPath: DataPath
     ) throws {
