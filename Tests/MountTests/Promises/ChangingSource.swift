@@ -10,8 +10,8 @@ struct ChangingSource {
         case folder
         /// WebDAV of two kinds: their objects are known by their paths alone.
         case apache, rclone
-        /// It has no folders, and the times of its objects are its own.
-        case s3
+        /// S3 of two kinds: they have no folders, and the times of their objects are their own.
+        case s3, ceph
         var testDescription: String { rawValue }
     }
 
@@ -41,8 +41,8 @@ struct ChangingSource {
             let login = "login \(words[words.count - (isApache ? 3 : 2)]) password"
             let password = words[words.count - (isApache ? 2 : 1)]
             try Self.store("machine 127.0.0.1 \(login) \(password)\n", credentials)
-        case .s3:
-            let words = try ServerProcess.words(ServerProcess.s3)
+        case .s3, .ceph:
+            let words = try ServerProcess.words(kind == .s3 ? ServerProcess.s3 : ServerProcess.rgw)
             folder = "\(base)/\(name)"
             address =
                 "s3://\(name)/tree?endpoint=\(words[0])&style=path&region=us-east-1"
@@ -71,7 +71,7 @@ struct ChangingSource {
             switch kind {
             case .folder: " %T@"
             case .apache, .rclone: " %Ts"
-            case .s3: ""
+            case .s3, .ceph: ""
             }
         return "find . -type d -printf '%p\\n' -o -printf '%p %y %s\(time)\\n' | sort"
     }

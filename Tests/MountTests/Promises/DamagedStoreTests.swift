@@ -10,7 +10,7 @@ struct DamagedStoreTests {
     /// Writes as many wrong bytes as a file has.
     private static let spoil = "head -c $(stat -c %s \"$1\") /dev/zero > \"$2\""
 
-    @Test(arguments: FaultyServer.Kind.allCases)
+    @Test(arguments: FaultyServer.Kind.interfaces)
     func `what is saved again takes the place of what is damaged in the store`(
         _ kind: FaultyServer.Kind
     ) throws {

@@ -7,6 +7,10 @@ import Testing
 final class FaultyServer {
     enum Kind: String, CaseIterable, CustomTestStringConvertible {
         case webDAV, s3
+        /// Another server with S3's interface.
+        case ceph
+        /// A server of each interface.
+        static let interfaces: [Kind] = [.webDAV, .s3]
         var testDescription: String { rawValue }
     }
 
@@ -38,8 +42,9 @@ final class FaultyServer {
                 try Self.write(
                     "machine 127.0.0.1 login \(words[2]) password \(words[3])\n",
                     to: "\(folder)/credentials")
-            case .s3:
-                let words = try ServerProcess.words(ServerProcess.s3)
+            case .s3, .ceph:
+                let words = try ServerProcess.words(
+                    kind == .s3 ? ServerProcess.s3 : ServerProcess.rgw)
                 let port = words[0].split(separator: ":").last ?? ""
                 proxy = try ServerProcess("faults", name: name, [String(port)])
                 address =

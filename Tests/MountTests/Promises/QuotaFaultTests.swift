@@ -101,7 +101,7 @@ struct QuotaFaultTests {
         }
     }
 
-    @Test(arguments: FaultyServer.Kind.allCases)
+    @Test(arguments: FaultyServer.Kind.interfaces)
     func `a quota is kept and nothing is lost, whatever fails while all write and read at once`(
         _ kind: FaultyServer.Kind
     ) throws {

@@ -44,7 +44,7 @@ struct StoreCleaningTests {
         }
     }
 
-    @Test(arguments: FaultyServer.Kind.allCases)
+    @Test(arguments: FaultyServer.Kind.interfaces)
     func `what was deleted leaves a server's store once, all else stays readable`(
         _ kind: FaultyServer.Kind
     ) throws {

@@ -11,6 +11,8 @@ enum Specimen: String, CaseIterable, Sendable, CustomTestStringConvertible {
     case folder
     case s3
     case s3VirtualHost
+    case s3ByCeph
+    case s3ByCephVirtualHost
     case webDAVBasic
     case webDAVDigest
     case webDAVSecure
@@ -29,8 +31,18 @@ enum Specimen: String, CaseIterable, Sendable, CustomTestStringConvertible {
 
     /// Those that keep blobs themselves.
     static let stores: [Specimen] = [
-        .folder, .s3, .webDAVBasic, .webDAVDigest, .webDAVSecure, .webDAVByRclone,
+        .folder, .s3, .s3ByCeph, .webDAVBasic, .webDAVDigest, .webDAVSecure, .webDAVByRclone,
     ]
+}
+
+/// A real server with S3's interface.
+enum S3Server: CaseIterable, Sendable {
+    case swift, ceph
+
+    /// Its endpoint, an identity and its secret. Skips the test, saying why, where there is none.
+    func words() throws -> [String] {
+        try ServerProcess.words(self == .swift ? ServerProcess.s3 : ServerProcess.rgw)
+    }
 }
 
 /// A fresh store of a test's own, with the files it needs.
@@ -48,8 +60,8 @@ final class StoreUnderTest {
         let logger = Logger(label: "test") { _ in SwiftLogNoOpLogHandler() }
         store =
             switch specimen {
-            case .folder, .s3, .s3VirtualHost, .webDAVBasic, .webDAVDigest, .webDAVSecure,
-                .webDAVByRclone:
+            case .folder, .s3, .s3VirtualHost, .s3ByCeph, .s3ByCephVirtualHost, .webDAVBasic,
+                .webDAVDigest, .webDAVSecure, .webDAVByRclone:
                 base.connect()
             case .verifying: Verifying(base.connect())
             case .retrying: Retrying(base.connect())
@@ -71,8 +83,11 @@ final class StoreUnderTest {
             return serial
         }
         switch specimen {
-        case .s3, .openedS3: return try s3Address("s\(number)", "path", folder)
-        case .s3VirtualHost: return try s3Address("s\(number)", "virtual", folder)
+        case .s3, .openedS3: return try s3Address("s\(number)", folder)
+        case .s3VirtualHost: return try s3Address("s\(number)", folder, style: "virtual")
+        case .s3ByCeph: return try s3Address("s\(number)/two words+%25", folder, server: .ceph)
+        case .s3ByCephVirtualHost:
+            return try s3Address("s\(number)", folder, server: .ceph, style: "virtual")
         case .webDAVBasic, .openedWebDAV: return try davAddress("basic/s\(number)", folder)
         case .webDAVDigest: return try davAddress("digest/s\(number)/two words+%25", folder)
         case .webDAVSecure: return try davAddress("basic/s\(number)", folder, isSecure: true)
@@ -83,18 +98,19 @@ final class StoreUnderTest {
         }
     }
 
-    static func s3Address(_ prefix: String, _ style: String, _ folder: String) throws
-        -> StoreAddress
-    {
-        let words = try ServerProcess.words(ServerProcess.s3)
+    static func s3Address(
+        _ prefix: String, _ folder: String, server: S3Server = .swift, style: String = "path"
+    ) throws -> StoreAddress {
+        let words = try server.words()
         let file = folder + "/credentials"
         try write(
             "[default]\naws_access_key_id = \(words[1])\naws_secret_access_key = \(words[2])\n",
             to: file)
         let port = words[0].split(separator: ":").last ?? ""
         let endpoint = style == "path" ? words[0] : "http://s3.localhost:\(port)"
+        let encoded = prefix.split(separator: " ").joined(separator: "%20")
         return try StoreAddress(
-            parsing: "s3://blobs/\(prefix)?endpoint=\(endpoint)&style=\(style)&region=us-east-1"
+            parsing: "s3://blobs/\(encoded)?endpoint=\(endpoint)&style=\(style)&region=us-east-1"
                 + "&credentials=\(file)")
     }
 

@@ -20,7 +20,7 @@ import Testing
     }
 
     @Test(arguments: [
-        Specimen.folder, .openedFolder, .s3, .openedS3, .webDAVBasic, .webDAVByRclone,
+        Specimen.folder, .openedFolder, .s3, .openedS3, .s3ByCeph, .webDAVBasic, .webDAVByRclone,
         .openedWebDAV,
     ])
     func `what puts leave that were cut off goes when it is abandoned, and nothing else`(

@@ -4,22 +4,26 @@ import Testing
 
 @testable import Stores
 
-/// What only S3 has, on a real server where there is one.
+/// What only S3 has, on real servers where there are such.
 @Suite(.serialized) struct S3StoreTests {
-    private func withStore(_ body: (S3Address, String) throws -> Void) throws {
+    private func withStore(
+        _ server: S3Server, _ body: (S3Address, String) throws -> Void
+    ) throws {
         let folder = try TemporaryDirectory.make()
         defer { TemporaryDirectory.remove(folder) }
         guard
             case .s3(let address) = try StoreUnderTest.s3Address(
-                "only\(MonotonicClock.now)", "path", folder)
+                "only\(MonotonicClock.now)", folder, server: server)
         else { return }
         try body(address, folder)
     }
 
-    @Test func `a wrong secret is denied, and not repeated`() throws {
-        try withStore { address, folder in
+    @Test(arguments: S3Server.allCases)
+    func `a wrong secret is denied, and not repeated`(_ server: S3Server) throws {
+        try withStore(server) { address, folder in
+            let identity = try server.words()[1]
             try StoreUnderTest.write(
-                "[default]\naws_access_key_id=test:tester\naws_secret_access_key=wrong-secret\n",
+                "[default]\naws_access_key_id=\(identity)\naws_secret_access_key=wrong-secret\n",
                 to: folder + "/credentials")
             let store = S3Store(address)
             do throws(StoreError) {
@@ -28,13 +32,14 @@ import Testing
             } catch {
                 #expect(error.kind == .denied)
                 #expect(!error.description.contains("wrong-secret"))
-                #expect(!error.description.contains("test:tester"))
+                #expect(!error.description.contains(identity))
             }
         }
     }
 
-    @Test func `without credentials it is denied and said why`() throws {
-        try withStore { address, _ in
+    @Test(arguments: S3Server.allCases)
+    func `without credentials it is denied and said why`(_ server: S3Server) throws {
+        try withStore(server) { address, _ in
             var address = address
             address.credentialsFile = "/nonexistent/file"
             let found = kind { () throws(StoreError) in
@@ -44,8 +49,11 @@ import Testing
         }
     }
 
-    @Test func `a bucket that is not there is unreachable, its blobs not absent`() throws {
-        try withStore { address, _ in
+    @Test(arguments: S3Server.allCases)
+    func `a bucket that is not there is unreachable, its blobs not absent`(_ server: S3Server)
+        throws
+    {
+        try withStore(server) { address, _ in
             var address = address
             address.bucket = "no-such-bucket"
             let store = S3Store(address)
@@ -64,8 +72,9 @@ import Testing
         }
     }
 
-    @Test func `an upload in parts that was cut off goes on`() throws {
-        try withStore { address, _ in
+    @Test(arguments: S3Server.allCases)
+    func `an upload in parts that was cut off goes on`(_ server: S3Server) throws {
+        try withStore(server) { address, _ in
             let store = S3Store(address)
             try store.prepare(StoreCall())
             let sample = Sample(size: 33_000_000, seed: 2)

@@ -56,12 +56,21 @@ package final class ServerProcess: @unchecked Sendable {
     }
 
     /// Swift's S3: endpoint, identity, secret.
-    package static let s3 = Result { try ServerProcess("s3") }
+    package static let s3 = shared("s3")
+    /// Ceph's S3: endpoint, identity, secret.
+    package static let rgw = shared("rgw")
     /// Apache's WebDAV: port, TLS port, user, password, certificate.
-    package static let webDAV = Result { try ServerProcess("webdav") }
+    package static let webDAV = shared("webdav")
 
     /// rclone's WebDAV, which knows no conditions: port, user, password.
-    package static let rclone = Result { try ServerProcess("rclone") }
+    package static let rclone = shared("rclone")
+
+    private static func shared(_ script: String) -> Result<ServerProcess, any Error> {
+        let server = Result { try ServerProcess(script) }
+        // Nobody else tells which cases of a test are left out.
+        if case .failure(let problem) = server { print("There is no server \(problem)") }
+        return server
+    }
 
     /// The words of a running server; skips the test, saying why, if it cannot be had here.
     package static func words(_ server: Result<ServerProcess, any Error>) throws -> [String] {
