@@ -147,6 +147,15 @@ package final class Uploads: Sendable {
         for _ in 0..<starts { Threads.start("upload") { [self] in work() } }
     }
 
+    /// Ends the sending of contents that nobody needs any more; those that wait are not sent when it is their
+    /// turn.
+    package func cancel(_ nodes: [NodeNumber]) {
+        state.withLock { state in
+            if state.running.isEmpty { return }
+            for node in nodes { state.running[node]?.cancel() }
+        }
+    }
+
     /// Ends the workers; what has not gone goes the next time. Returns when they are gone, or after
     /// 5 s.
     package func stop() {
@@ -232,8 +241,7 @@ package final class Uploads: Sendable {
             if failure.kind == .cancelled { return }
             state.problem = failure.description
             let now = MonotonicClock.now
-            // The fault may lie with its own bytes here, or with what the store answers for it.
-            if failure.kind == .corrupt || failure.kind == .local {
+            if failure.isAboutOne {
                 let times = state.failures[job.node, default: 0] + 1
                 state.failures[job.node] = times
                 if times >= Self.patience {
@@ -290,5 +298,16 @@ package final class Uploads: Sendable {
         }
         done(job)
         return nil
+    }
+}
+
+extension StoreError {
+    /// Whether the fault may lie with the content's own bytes here, with what the store answers for it, or with
+    /// its size: others may go nevertheless.
+    fileprivate var isAboutOne: Bool {
+        switch kind {
+        case .corrupt, .local, .refused(status: 413): true
+        default: false
+        }
     }
 }

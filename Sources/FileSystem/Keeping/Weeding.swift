@@ -228,6 +228,7 @@ final class Weeding: Sendable {
     func remove(contentsOf versions: [VersionRow]) {
         // Asking what is still needed waits for the catalog.
         if versions.isEmpty { return }
+        volume.link?.uploads.cancel(versions.map(\.node))
         volume.blobs.withLock { _ in
             let inUse: [Bool]? = try? volume.container.query { (database) throws(Failure) in
                 var inUse: [Bool] = []

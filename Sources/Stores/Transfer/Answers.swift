@@ -28,6 +28,7 @@ struct Answers {
             case 507: .full
             default: .refused(status: status)
             }
+        let words = words ?? (status == 413 ? "it takes nothing so large" : nil)
         let reason = words.map { ": " + Self.tame($0) } ?? ""
         let why = [401, 403].contains(status) ? "; " + credentials.explanation(of: status) : ""
         return StoreError(

@@ -86,15 +86,18 @@ final class FaultyServer {
     /// What goes wrong from the next request on, and how often each method has had each fault since
     /// then.
     func plan(_ lines: String...) throws {
-        try Self.write("", to: "\(proxy.folder)/log")
+        try Self.write("", to: log)
         try Self.write(
             lines.map { $0 + "\n" }.joined(), to: "\(proxy.folder)/plan.new")
         #expect(rename("\(proxy.folder)/plan.new", "\(proxy.folder)/plan") == 0)
     }
 
+    /// The file that has a line for each request since the last plan.
+    var log: String { "\(proxy.folder)/log" }
+
     /// The requests since the last plan: how many of each method had each fault.
     func requests() throws -> [String: Int] {
-        let lines = try run(["cat", "\(proxy.folder)/log"]).text.split(separator: "\n")
+        let lines = try run(["cat", log]).text.split(separator: "\n")
         return lines.reduce(into: [:]) { $0[String($1), default: 0] += 1 }
     }
 

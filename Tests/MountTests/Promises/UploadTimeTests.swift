@@ -48,6 +48,31 @@ struct UploadTimeTests {
         }
     }
 
+    @Test func `what is removed while it goes to the store is not sent to its end`() throws {
+        let server = try FaultyServer(.webDAV, name: "removed")
+        defer { server.stop() }
+        try withVolume(.passthrough, store: server.address) { volume in
+            let agent = try volume.agent()
+            agent.store("first", "first")
+            try volume.settle()
+            // All of it takes hours.
+            try server.plan("PUT slow")
+            agent.shell("head -c 20000000 /dev/urandom > large; sync large")
+            agent.shell(Self.wait(until: "grep -q 'PUT slow' '\(server.log)'"))
+            try server.plan("PUT none")
+            agent.shell("rm large")
+            let uploads = "grep -qE '\"uploads\": *0(,|}|$)' ../.shapeedit/status.json"
+            agent.shell(Self.wait(until: uploads))
+            agent.store("last", "last")
+            try volume.settle()
+        }
+    }
+
+    /// Waits for at most a minute.
+    private static func wait(until condition: String) -> String {
+        "for i in $(seq 600); do ! \(condition) || exit 0; sleep 0.1; done; exit 1"
+    }
+
     @Test func `a file that gets its first name late goes to the store`() throws {
         try withVolume(.passthrough, store: "folder") { volume in
             let script = """

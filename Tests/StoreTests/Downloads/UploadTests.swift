@@ -42,4 +42,37 @@ import Testing
         try #require(puts.count == 2)
         #expect(puts[1] - puts[0] >= 2_000_000_000)
     }
+
+    /// A store that takes nothing of more than ten bytes.
+    private final class SmallStore: InertStore {
+        let address = "small"
+
+        func put(_ blob: Blob, from source: any BlobSource, _ call: StoreCall) throws(StoreError) {
+            guard blob.size > 10 else { return }
+            throw StoreError(.refused(status: 413), at: address, "too large")
+        }
+    }
+
+    @Test func `what is too large for the store does not keep others waiting`() throws {
+        let samples = [11, 10].map { Sample(size: $0, seed: 1) }
+        let seen = Monitor((failures: 0, done: [UInt64]()))
+        let uploads = Uploads(
+            store: SmallStore(), logger: Logger(label: "test") { _ in SwiftLogNoOpLogHandler() },
+            ready: { _ in },
+            source: { job in MemorySource(samples[job.blob.size > 10 ? 0 : 1].bytes) },
+            done: { job in seen.signal { $0.done.append(job.node.rawValue) } },
+            failed: { _, _ in seen.signal { $0.failures += 1 } })
+        defer { uploads.stop() }
+        uploads.add([Uploads.Job(node: NodeNumber(rawValue: 1), blob: samples[0].blob)])
+        func wait(seconds: UInt64, _ isSo: (Int, [UInt64]) -> Bool) -> Bool {
+            seen.wait(until: MonotonicClock.after(milliseconds: seconds * 1_000)) {
+                isSo($0.failures, $0.done) ? true : nil
+            } ?? false
+        }
+        #expect(wait(seconds: 60) { failures, _ in failures == 3 })
+        uploads.add([Uploads.Job(node: NodeNumber(rawValue: 2), blob: samples[1].blob)])
+        #expect(wait(seconds: 60) { _, done in done == [2] })
+        // The store is left alone with it for a minute, and not as long as others wait for it.
+        #expect(!wait(seconds: 10) { failures, _ in failures > 3 })
+    }
 }
