@@ -26,6 +26,10 @@ final class BlobReceiver: BodyReceiver {
     private let address: String
     /// What the answer has to be about, where it is not a blob of ours.
     private let object: SourceObject?
+    /// Whether the version of what comes without one is found out afterwards.
+    private let isCheckedAfter: Bool
+    /// An answer came that does not say which version it is of, though the listing did.
+    private(set) var isUntold = false
     /// Is given what the sink is.
     private let digest: RunningDigest?
     /// What it means if a small content of a foreign tree that comes in a coding ends too soon. What has
@@ -41,7 +45,8 @@ final class BlobReceiver: BodyReceiver {
 
     init(
         _ blob: Blob, _ range: Range<Int64>, _ sink: any BlobSink, _ call: StoreCall,
-        address: String, object: SourceObject? = nil, digest: RunningDigest? = nil
+        address: String, object: SourceObject? = nil, isCheckedAfter: Bool = false,
+        digest: RunningDigest? = nil
     ) {
         self.blob = blob
         self.range = range
@@ -49,6 +54,7 @@ final class BlobReceiver: BodyReceiver {
         self.call = call
         self.address = address
         self.object = object
+        self.isCheckedAfter = isCheckedAfter
         self.digest = digest
         position = 0
         delivered = range.lowerBound
@@ -71,8 +77,12 @@ final class BlobReceiver: BodyReceiver {
         if let object, head.status == 200 || head.status == 206,
             !SourceTag.matches(object.tag, head), !isAllAtOnce(object)
         {
-            throw SourceTag.isTold(object.tag, head)
-                ? object.changed(address) : object.untold(address)
+            if SourceTag.isTold(object.tag, head) { throw object.changed(address) }
+            isUntold = !SourceTag.isOnlySize(object.tag)
+            // Where each part came with all before it, a large content would cost a multiple of its size.
+            guard isUntold, isCheckedAfter, rangeField == nil || head.status == 206 else {
+                throw object.untold(address)
+            }
         }
         switch head.status {
         case 200:

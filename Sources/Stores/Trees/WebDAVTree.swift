@@ -1,13 +1,19 @@
 internal import Model
 internal import PathText
+internal import Synchronization
 
 /// A collection of a WebDAV server as a source. Things that the server gives an id (`oc:fileid` of
 /// ownCloud and Nextcloud, or `DAV:resource-id`) keep it when they are moved.
 package final class WebDAVTree: SourceTree {
     package let address: String
     private let path: String
-    private let transport: WebDAVTransport
+    let transport: WebDAVTransport
     private let retries: Retrying.Policy
+    /// Whether the server was found to send contents without saying of which version they are.
+    let isSilent = Atomic(false)
+
+    /// What tells one version of a file from another.
+    static let versionProperties = "<getetag/><getlastmodified/>"
 
     package init(_ address: WebDAVAddress, _ settings: StoreSettings) {
         self.address = address.description
@@ -47,13 +53,16 @@ package final class WebDAVTree: SourceTree {
                 }
                 passedOver.add(part)
             } catch {
-                guard error.kind == .absent || error.kind == .denied, !folder.isEmpty,
-                    try isThere(call)
-                else { throw error }
+                switch error.kind {
+                // One that is closed to us, or has a name that the server understands in its listings alone,
+                // does not keep us from the others.
+                case .absent, .denied, .refused(status: 400), .refused(status: 414): break
+                default: throw error
+                }
+                guard !folder.isEmpty, try isThere(call) else { throw error }
                 if error.kind == .absent {
                     passedOver.hasGone = true
                 } else {
-                    // One that is closed to us does not keep us from the others.
                     passedOver.noteClosed(folder, error)
                 }
             }
@@ -69,7 +78,7 @@ package final class WebDAVTree: SourceTree {
         }
     }
 
-    private func absolute(_ path: [UInt8]) -> [UInt8] {
+    func absolute(_ path: [UInt8]) -> [UInt8] {
         Array(self.path.utf8) + (path.isEmpty ? [] : [0x2f] + path)
     }
 
@@ -81,7 +90,7 @@ package final class WebDAVTree: SourceTree {
         let name = folder.isEmpty ? "the collection" : String(decoding: folder, as: UTF8.self)
         try transport.list(
             path,
-            "<resourcetype/><getcontentlength/><getetag/><getlastmodified/><resource-id/><oc:fileid/>",
+            "<resourcetype/><getcontentlength/>\(Self.versionProperties)<resource-id/><oc:fileid/>",
             naming: name, call
         ) { (response, subject) throws(StoreError) in
             if subject == .itself, let status = response.refusal {
@@ -171,24 +180,6 @@ package final class WebDAVTree: SourceTree {
                 modified: HTTPDate.seconds(modified).map {
                     Timestamp(seconds: $0, nanoseconds: 0)
                 }))
-    }
-
-    package func read(
-        _ object: SourceObject, _ range: Range<Int64>, into sink: any BlobSink, _ call: StoreCall
-    ) throws(StoreError) {
-        if range.isEmpty { return }
-        let receiver = BlobReceiver(
-            object.blob, range, sink, call, address: address, object: object)
-        var request = HTTPRequest("GET", transport.url(absolute(object.path)))
-        if let field = receiver.rangeField { request.headers = [("Range", field)] }
-        let answer = try transport.send(request, receiver: receiver, call)
-        switch answer.head.status {
-        case 200, 206: try transport.answers.requireAll(receiver)
-        case 404, 410: throw object.gone(address)
-        // Shorter than the range.
-        case 416: throw object.changed(address)
-        default: throw transport.answers.error(answer, "getting \(object.name)")
-        }
     }
 }
 

@@ -32,12 +32,7 @@ extension WebDAVTransport {
         _ path: [UInt8], _ properties: String, naming name: String, _ call: StoreCall,
         _ show: (XMLElement, XMLElement.Subject) throws(StoreError) -> Void
     ) throws(StoreError) {
-        var request = HTTPRequest("PROPFIND", url(path + [0x2f]))
-        request.headers = [("Depth", "1"), ("Content-Type", "application/xml")]
-        request.body = .bytes(
-            Array(
-                ("<?xml version=\"1.0\"?><propfind xmlns=\"DAV:\" xmlns:oc=\"http://owncloud.org/ns\">"
-                    + "<prop>\(properties)</prop></propfind>").utf8))
+        let request = HTTPRequest.propfind(url(path + [0x2f]), depth: "1", properties)
         try withoutActuallyEscaping(show) { (show) throws(StoreError) in
             var isAboutIt = false
             var place = path
@@ -80,6 +75,21 @@ extension WebDAVTransport {
             }
             if place == path { _ = isMoved(path, to: path) }
         }
+    }
+}
+
+extension HTTPRequest {
+    /// Asks for properties of what is at a URL.
+    ///
+    /// - Parameter properties: elements of a `prop`, in the namespaces `DAV:` and `oc:`.
+    static func propfind(_ url: String, depth: String, _ properties: String) -> HTTPRequest {
+        var request = HTTPRequest("PROPFIND", url)
+        request.headers = [("Depth", depth), ("Content-Type", "application/xml")]
+        request.body = .bytes(
+            Array(
+                ("<?xml version=\"1.0\"?><propfind xmlns=\"DAV:\" xmlns:oc=\"http://owncloud.org/ns\">"
+                    + "<prop>\(properties)</prop></propfind>").utf8))
+        return request
     }
 }
 

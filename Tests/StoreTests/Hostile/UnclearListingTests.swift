@@ -223,4 +223,33 @@ import Testing
         ])
         #expect(shown == ["a", "b"])
     }
+
+    @Test(arguments: ["400 Bad Request", "414 URI Too Long"])
+    func `a folder whose name the server lists and does not take keeps us from no other`(
+        _ status: String
+    ) throws {
+        let (shown, passedOver) = try walked { connection in
+            let members = [
+                Self.response("/x/odd%7F/", Self.folder), Self.response("/x/y/", Self.folder),
+            ]
+            switch connection.head.split(separator: " ")[1] {
+            case "/x/":
+                connection.answer(
+                    "207 Multi-Status", [],
+                    Self.listing([Self.response("/x/", Self.folder)] + members))
+            case "/x/y/":
+                connection.answer(
+                    "207 Multi-Status", [],
+                    Self.listing([
+                        Self.response("/x/y/", Self.folder), Self.response("/x/y/z", Self.file),
+                    ]))
+            default: connection.answer(status)
+            }
+        }
+        #expect(Set(shown) == ["odd\u{7f}/", "y/", "y/z"])
+        #expect(passedOver.closedCount == 1)
+        #expect(passedOver.hidden.contains(Array("odd\u{7f}/a".utf8)))
+        // That all of it is refused is another matter.
+        #expect(throws: StoreError.self) { try walked { $0.answer(status) } }
+    }
 }
