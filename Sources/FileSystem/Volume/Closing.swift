@@ -217,7 +217,7 @@ extension Volume {
                 }
             }
             if let status, session.maker != 0 {
-                state.noteMade(status.size, by: session.maker)
+                state.noteMade(status.size, at: position, by: session.maker)
             }
             // Bytes that an earlier close or fsync acknowledged are published whatever failed later.
             let isOwed = session.recorded.map { $0.wrote || $0.synced } ?? false

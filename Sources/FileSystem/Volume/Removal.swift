@@ -26,7 +26,10 @@ extension Volume {
             let nameBytes = Array(name)
             // With other names left, the document lives on under the oldest of those, until a save
             // makes its own name anew.
-            if state.index[item: position].pointee.links == 1
+            let isLast = state.index[item: position].pointee.links == 1
+            if isLast, state.handOnToSuccessor(position, process, time) {
+                // It is no document that could be made anew.
+            } else if isLast
                 || state.index.isFirst(found) && !state.isJustMade(position, process, time)
             {
                 state.rememberDocument(position, directory, nameBytes, process, time)

@@ -172,7 +172,7 @@ extension VolumeState {
 
     /// The version of a document that another file is renamed over, if whoever does that has only seen
     /// earlier ones.
-    private func unseenVersion(of old: MemoryIndex.Position, _ process: Int32) -> NodeNumber? {
+    func unseenVersion(of old: MemoryIndex.Position, _ process: Int32) -> NodeNumber? {
         let other = index[item: old].pointee
         guard other.size > 0,
             isUnseen(other.node, of: DocumentID(rawValue: other.document), by: process)
@@ -188,18 +188,27 @@ extension VolumeState {
         var effects = removeName(covered, time)
         let other = index[item: old]
         if isSave {
-            let document = DocumentID(rawValue: other.pointee.document)
             // What has another name, as a backup that is a hard link, lives on as a new document.
-            let former = index[item: position].pointee.document
-            other.pointee.document = other.pointee.links == 0 ? former : takeNumber()
-            if other.pointee.links == 0 {
-                tunnelled[DocumentID(rawValue: former)]?.heir = number(old)
-            }
-            effects += adopt(position, document)
-            thinning.insert(document)
+            effects += handOn(
+                from: old, to: position, inExchange: other.pointee.links == 0)
         }
         effects.append(.putItem(index.row(old)))
         return effects
+    }
+
+    /// A document gets another file.
+    ///
+    /// - Parameter inExchange: whether the file that it was becomes what the other one was; else that is a
+    ///   document of its own from now on.
+    func handOn(
+        from old: MemoryIndex.Position, to position: MemoryIndex.Position, inExchange: Bool
+    ) -> [Effect] {
+        let document = DocumentID(rawValue: index[item: old].pointee.document)
+        let former = index[item: position].pointee.document
+        index[item: old].pointee.document = inExchange ? former : takeNumber()
+        if inExchange { tunnelled[DocumentID(rawValue: former)]?.heir = number(old) }
+        thinning.insert(document)
+        return adopt(position, document)
     }
 
     /// The item becomes the document: its versions join the document's history.
@@ -214,58 +223,6 @@ extension VolumeState {
             abandoned[former] = MonotonicClock.now
         }
         return adoptVersions(of: number(position), document)
-    }
-
-    fileprivate func exchange(
-        _ first: MemoryIndex.Position, _ second: MemoryIndex.Position, _ caller: Caller
-    ) throws(Errno) -> ChangeSequence {
-        let time = Self.now()
-        let items = (index[name: first].pointee.item, index[name: second].pointee.item)
-        let parents = (index[name: first].pointee.parent, index[name: second].pointee.parent)
-        let names = (Array(index.nameBytes(first)), Array(index.nameBytes(second)))
-        if items.0 == items.1 { return log.head }
-        // Each item's new name is as old as the one that it had.
-        let ranks = (index[name: first].pointee.rank, index[name: second].pointee.rank)
-        renames += 1
-        index.removeName(first)
-        index.removeName(second)
-        names.0.withUnsafeBytes {
-            _ = index.insertName(parents.0, $0, item: items.1, rank: ranks.1)
-        }
-        names.1.withUnsafeBytes {
-            _ = index.insertName(parents.1, $0, item: items.0, rank: ranks.0)
-        }
-        if parents.0 != parents.1 {
-            let difference =
-                (index[item: items.1].pointee.isDirectory ? 1 : 0)
-                - (index[item: items.0].pointee.isDirectory ? 1 : 0)
-            for (parent, change) in [(parents.0, difference), (parents.1, -difference)] {
-                let links = index[item: parent].pointee.links
-                index[item: parent].pointee.links = UInt32(Int(links) + change)
-            }
-        }
-        for item in [items.0, items.1] { stamp(item, time) }
-        let effects: [Effect] = [
-            .putItem(index.row(items.1)),
-            .putName(
-                parent: number(parents.0), name: names.0, item: number(items.1), rank: ranks.1),
-            .putName(
-                parent: number(parents.1), name: names.1, item: number(items.0), rank: ranks.0),
-            touch(parents.0, time), touch(parents.1, time),
-        ]
-        let process = CallerProcess.process(of: caller.thread)
-        for item in [items.0, items.1] { noteOtherNodes(.name, item, butThatOf: process) }
-        // One change for each item, so that whoever follows the log sees both move. The second one says
-        // again who has the name that its item had: so it is known where that was.
-        record(
-            .renamed, items.0, parent: parents.1, name: names.1, process: process, at: time,
-            effects)
-        return record(
-            .renamed, items.1, parent: parents.0, name: names.0, process: process, at: time,
-            [
-                .putName(
-                    parent: number(parents.1), name: names.1, item: number(items.0), rank: ranks.0)
-            ])
     }
 }
 

@@ -90,6 +90,8 @@ final class VolumeState {
     var tunnelled: [DocumentID: Tunnelled] = [:]
     /// Who made an item a moment ago: a file that its maker renames is no backup.
     var makers: [ItemNumber: (process: Int32, at: Timestamp)] = [:]
+    /// What took the names of documents in an exchange, by the items that these were.
+    var successors: [ItemNumber: Successor] = [:]
     /// How many small files each process has made since it made a large one.
     var smallFiles: [Int32: Int] = [:]
     var locks = LockTable<LockWaiter> { MonotonicClock.now }
@@ -252,7 +254,9 @@ final class VolumeState {
     func makesSmallFiles(_ process: Int32) -> Bool { smallFiles[process, default: 0] >= 2 }
 
     /// A process has closed a file that it had made.
-    func noteMade(_ size: Int64, by process: Int32) {
+    func noteMade(_ size: Int64, at position: MemoryIndex.Position, by process: Int32) {
+        // What takes long to write is a temporary file as well.
+        makers[number(position)]?.at = Self.now()
         if smallFiles.count > 1024 { smallFiles.removeAll(keepingCapacity: true) }
         smallFiles[process] =
             size <= PackedContents.largest ? min(smallFiles[process, default: 0] + 1, 2) : 0
