@@ -5,8 +5,9 @@ internal import SystemCalls
 
 /// A document that somebody has open, wherever others move it.
 ///
-/// In a mount of ours the document's id leads to it; elsewhere a descriptor of its file does, by which
-/// the kernel knows where that is. Another file in its place is how programs save: that one is the
+/// In a mount of ours the document's id leads to it; outside of mounts a descriptor of its file does, by
+/// which the kernel knows where that is. In the mount of another user that would keep the owner from
+/// unmounting: there it is searched for nearby. Another file in its place is how programs save: that one is the
 /// document then. For one thread at a time; blocks on the disk.
 package struct FollowedFile: ~Copyable {
     /// What became of it since it was looked for last.
@@ -29,6 +30,8 @@ package struct FollowedFile: ~Copyable {
     private var held: FileStamp?
     /// Outside of mounts: holds on to that file.
     private var item: OwnedDescriptor?
+    /// In the mount of another user: by what it is searched for.
+    private var nearby: NearbyFile?
     /// In a mount: by what that is found again.
     private var mount: MountedDocument?
 
@@ -50,10 +53,12 @@ package struct FollowedFile: ~Copyable {
             let linked = Self.isLink(file.path) ? try? FoundFile.path(of: file.path) : nil
             return take(linked ?? file.path)
         }
-        if let found = item?.path, let held, FileStamp(path: found)?.isSameFile(as: held) == true {
+        let found = item?.path ?? nearby?.search()
+        if let found, let held, FileStamp(path: found)?.isSameFile(as: held) == true {
             return take(found)
         }
         if let mount, access((mount.point + "/.shapeedit").cPath, F_OK) != 0 { return .unmounted }
+        if let nearby, !nearby.isMounted { return .unmounted }
         return .deleted
     }
 
@@ -78,7 +83,8 @@ package struct FollowedFile: ~Copyable {
     package mutating func follow(successor path: String) {
         // By its path: the kernel knows a file that was made without a name by the name it got later.
         held = FileStamp(path: path)
-        item = try? OwnedDescriptor.open(path, OwnedDescriptor.pathOnly)
+        nearby = NearbyFile(path, called: file.path)
+        item = nearby == nil ? try? OwnedDescriptor.open(path, OwnedDescriptor.pathOnly) : nil
     }
 
     private mutating func take(_ path: String) -> Whereabouts {
@@ -101,8 +107,11 @@ package struct FollowedFile: ~Copyable {
         held = stamp
         self.mount = mount
         item = nil
+        nearby = nil
         // In a mount a descriptor would keep that busy.
         guard mount == nil else { return }
+        nearby = NearbyFile(file.path, called: file.path)
+        guard nearby == nil else { return }
         item = try? OwnedDescriptor.open(file.path, OwnedDescriptor.pathOnly)
     }
 }

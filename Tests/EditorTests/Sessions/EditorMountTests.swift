@@ -122,6 +122,51 @@ import Testing
         }
     }
 
+    /// In the mount of another user nobody tells where a document goes.
+    @Test(
+        .enabled(if: DataPath.isPrivileged && isInstalled("setpriv"), "needs root and setpriv"),
+        arguments: DataPath.mounts)
+    func `in another user's mount a document is followed, and its owner can unmount`(
+        _ path: DataPath
+    ) throws {
+        let aside = try TemporaryDirectory.make(below: nil)
+        defer { TemporaryDirectory.remove(aside) }
+        try withVolume(path) { volume in
+            let place = try Workplace("a.shape", Self.scene, in: volume.directory)
+            let modes: [(String, mode_t)] = [
+                (aside, 0o777), (place.folder, 0o777), (place.file, 0o666),
+            ]
+            for (path, mode) in modes {
+                #expect(chmod(path, mode) == 0)
+            }
+            var environment = place.environment
+            for name in ["TMPDIR", "XDG_STATE_HOME", "HOME"] { environment[name] = aside }
+            let words = ["setpriv", "--reuid=\(nobody)", "--regid=\(nobody)", "--clear-groups"]
+            let terminal = try PseudoTerminal(
+                words + [place.program, "edit", place.file], environment: environment, columns: 200)
+            #expect(terminal.shows("Ball"))
+            let moved = place.folder + "/below/b.shape"
+            #expect(mkdir(place.folder + "/below", 0o777) == 0)
+            #expect(rename(place.file, moved) == 0)
+            #expect(terminal.shows("b.shape"))
+            terminal.type("5")
+            #expect(terminal.wait { Self.kinds(moved) == [.torus, .cube] })
+            try #require(volume.container).unmount()
+            #expect(terminal.shows("not mounted"))
+            try volume.remountAfterCrash()
+            terminal.type("6")
+            #expect(terminal.wait { Self.kinds(moved) == [.pyramid, .cube] })
+            terminal.type("q")
+            #expect(terminal.end() == 0)
+        }
+    }
+
+    private static func kinds(_ file: String) -> [SolidKind] {
+        ((try? Scene.read(Workplace.bytes(file)))?.nodes ?? []).compactMap {
+            if case .solid(let solid) = $0 { solid.shape.kind } else { nil }
+        }
+    }
+
     /// The other has the same id: the ids of each container begin with the same. A copy has all the same.
     @Test(arguments: [("a.list", false), ("b.list", false), ("a.list", true)])
     func `a document of another container that is mounted there is another`(
