@@ -127,7 +127,12 @@ extension VolumeState {
                 (source, wasInside) = (former, former.names.last != old)
             }
         }
-        guard let source, source != place else { return tell(.exchanged, place) }
+        guard let source, source != place else {
+            let isSaved = !isInside && effects.contains {
+                if case .adoptVersions = $0 { true } else { false }
+            }
+            return tell(isSaved ? .published : .exchanged, place)
+        }
         guard wasInside || isInside else {
             return tell(.moved(from: source, replacing: isReplacing), place)
         }

@@ -16,17 +16,20 @@ extension VolumeState {
     }
 
     func exchange(
-        _ first: MemoryIndex.Position, _ second: MemoryIndex.Position, _ caller: Caller
+        _ one: MemoryIndex.Position, _ other: MemoryIndex.Position, _ caller: Caller
     ) throws(Errno) -> ChangeSequence {
+        if index[name: one].pointee.item == index[name: other].pointee.item { return log.head }
         let time = Self.now()
         let process = CallerProcess.process(of: caller.thread)
+        let saved = savedDocument(one, other, process, time)
+        // What becomes a document is recorded first, with all that changes: a crash leaves all or nothing.
+        let isSecond = saved.map { $0.to == index[name: other].pointee.item } ?? false
+        let (first, second) = isSecond ? (other, one) : (one, other)
         let items = (index[name: first].pointee.item, index[name: second].pointee.item)
         let parents = (index[name: first].pointee.parent, index[name: second].pointee.parent)
         let names = (Array(index.nameBytes(first)), Array(index.nameBytes(second)))
-        if items.0 == items.1 { return log.head }
         // Each item's new name is as old as the one that it had.
         let ranks = (index[name: first].pointee.rank, index[name: second].pointee.rank)
-        let saved = savedDocument(first, second, process, time)
         renames += 1
         index.removeName(first)
         index.removeName(second)

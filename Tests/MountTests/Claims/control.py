@@ -329,6 +329,17 @@ def changes():
     above.next("subitemAppeared", path="work/temporary")
     above.next("subitemChanged", path="work/temporary")
     above.next("subitemMoved", path="work/temporary", newPath="work/early")
+    # A save by an exchange of names.
+    line = 'open("saving", "w").write("y"); import ctypes; '
+    line += 'ctypes.CDLL(None).renameat2(-100, b"saving", -100, b"early", 2)'
+    by_others(f"{sys.executable} -c '{line}'; rm saving")
+    early.next("changed")
+    early.next("versionGained")
+    above.next("subitemAppeared", path="work/saving")
+    above.next("subitemChanged", path="work/saving")
+    above.next("subitemChanged", path="work/early")
+    above.next("subitemChanged", path="work/saving")
+    above.next("subitemDeleted", path="work/saving")
     # A folder that takes the name of an empty one has moved there.
     by_others("mkdir taken; mkdir full; echo x >full/inner; mv -T full taken")
     above.next("subitemAppeared", path="work/taken")

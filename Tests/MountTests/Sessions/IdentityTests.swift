@@ -217,7 +217,8 @@ struct IdentityTests {
             try volume.remount()
             let third = try volume.agent()
             #expect(Self.place(id, volume, third) == "work/backup/m")
-            third.store("other", "another")
+            // Another's file: what a program has made itself it puts there to save the document.
+            try volume.agent().store("other", "another")
             third.rename("other", "backup/m", flags: RENAME_EXCHANGE)
             #expect(Self.place(id, volume, third) == "work/other")
             try volume.remount()
