@@ -202,18 +202,6 @@ import Testing
     }
 
     @Test(.enabled(if: missing == nil, "no sandbox: \(missing ?? "")"))
-    func `a picture that is too large is told from what is no picture`() throws {
-        let worker = ThumbnailWorker(program: Surroundings.program)
-        let request = DrawingRequest(type: .text, size: 128, bytes: Array("A".utf8))
-        let large = try worker.picture(request)
-        let size = try #require(PNGFile(large))
-        try Surroundings.write(large, to: folder.path + "/large")
-        #expect(
-            failure("cp $1 $2", of: "large")
-                == .died("a picture of \(size.width) x \(size.height) pixels, larger than 64"))
-    }
-
-    @Test(.enabled(if: missing == nil, "no sandbox: \(missing ?? "")"))
     func `what a program writes has a limit in all, wherever it writes`() throws {
         // 80 MB in /tmp and beside the picture, 30 MB in /dev/shm, in files that are allowed alone.
         let numbers = "1 2 3 4 5 6 7 8"

@@ -59,6 +59,16 @@ import Testing
         } catch { return "\(error)" }
     }
 
+    /// The picture that is made of what the program leaves.
+    private func picture(of bytes: [UInt8], program: String = Surroundings.program) throws
+        -> PNGFile?
+    {
+        try Surroundings.write(bytes, to: folder.path + "/a.test")
+        return PNGFile(
+            try PictureMaker(program: program).picture(
+                ofFileAt: folder.path + "/a.test", fileName: "a.test", descriptor: -1, pixels: 64))
+    }
+
     private func breakSandbox() throws {
         try Surroundings.write([], to: folder.path + "/bwrap.broken")
     }
@@ -146,5 +156,83 @@ import Testing
             unlink(program)
             #expect(answer(maker) == "\(program) is not installed any more")
         }
+    }
+
+    /// As of those that take the size for the width of a page, and of a picture that is taken out of a document.
+    @Test(.enabled(if: missing == nil, "no sandbox: \(missing ?? "")"))
+    func `a picture that is larger than asked is made smaller`() throws {
+        try inFolder {
+            let worker = ThumbnailWorker(program: Surroundings.program)
+            defer { worker.stop() }
+            for (size, expected) in [(64, 64), (128, 64), (1_024, 64)] {
+                let drawn = try worker.picture(
+                    DrawingRequest(type: .text, size: UInt16(size), bytes: Array("A".utf8)))
+                let page = try #require(PNGFile(drawn))
+                let file = try #require(try picture(of: drawn))
+                #expect(file.height == expected)
+                #expect(abs(page.width * expected - file.width * page.height) <= page.height)
+            }
+        }
+    }
+
+    @Test(
+        .enabled(if: missing == nil, "no sandbox: \(missing ?? "")"),
+        arguments: [
+            // 16 bits a sample, interlaced, 1 bit a pixel.
+            "EAIAAADA54+dAAAADUlEQVR42mP4/58BCAAK/AH/zJeXGQAAAABJRU5ErkJggg==",
+            "CAIAAAHncGNIAAAADElEQVR42mP4z8AAAAMBAQD3A0FDAAAAAElFTkSuQmCC",
+            "AQAAAAA3bvkkAAAACklEQVR42mNoAAAAggCB2kUIOwAAAABJRU5ErkJggg==",
+        ])
+    func `a picture of another kind becomes one that is kept`(_ rest: String) throws {
+        let bytes = try decoded("iVBORw0KGgoAAAANSUhEUgAAAAEAAAAB" + rest)
+        try #require(PNGFile(bytes) == nil)
+        try inFolder {
+            let file = try #require(try picture(of: bytes))
+            #expect(file.width == 1 && file.height == 1)
+        }
+    }
+
+    @Test(.enabled(if: missing == nil, "no sandbox: \(missing ?? "")"))
+    func `a picture that is hostile costs one failure, and the worker lives`() throws {
+        let bomb = try decoded(
+            "iVBORw0KGgoAAAANSUhEUgABhqAAAYagCAIAAAAnMJyfAAAAC0lEQVR42mNggAEAAAoAAewkA7kAAAAASUVORK5CYII="
+        )
+        try inFolder {
+            #expect(
+                throws: ThumbnailFailure.refused(
+                    "the picture could not be drawn: the picture is too large")
+            ) {
+                try picture(of: bomb)
+            }
+            guard
+                case .unavailable? = #expect(
+                    throws: ThumbnailFailure.self,
+                    performing: {
+                        try picture(of: bomb, program: "/nonexistent")
+                    })
+            else {
+                Issue.record("it is none of the document")
+                return
+            }
+        }
+        let worker = ThumbnailWorker(program: Surroundings.program)
+        defer { worker.stop() }
+        let page = try worker.picture(
+            DrawingRequest(type: .text, size: 128, bytes: Array("A".utf8)))
+        for place in page.indices where place % 7 == 0 {
+            var mutant = page
+            mutant[place] ^= UInt8(1 << (place / 7 % 8))
+            _ = try? worker.fitted(mutant, size: 64)
+            _ = try? worker.fitted(Array(page[..<place]), size: 64)
+        }
+        #expect(PNGFile(try worker.fitted(page, size: 64))?.height == 64)
+        #expect(worker.starts == 1)
+    }
+
+    private func decoded(_ text: String) throws -> [UInt8] {
+        let path = folder.path + "/decoded"
+        let said = try Surroundings.run("printf %s '\(text)' | base64 -d >'\(path)'")
+        try #require(said.code == 0)
+        return try Surroundings.contents(path)
     }
 }

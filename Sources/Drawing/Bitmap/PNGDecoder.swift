@@ -3,15 +3,17 @@ import CPNGShim
 extension Bitmap {
     /// The picture of a PNG file, over white where it is clear.
     ///
-    /// - Throws: ``DrawingError/library(_:)`` for anything that is no such file, and for one of more
-    ///   pixels than a square of `side`.
+    /// - Throws: ``DrawingError/library(_:)`` for anything that is no such file, for one with a side above
+    ///   `side`, and for one of more pixels than ``PictureLimits/bitmapPixels``.
     public init(png bytes: [UInt8], side: Int) throws(DrawingError) {
         var (width, height): (UInt32, UInt32) = (0, 0)
         guard shim_png_size(bytes, bytes.count, &width, &height) == 0 else {
             throw .library("this is no PNG file")
         }
         // Before there is room for it: the size is only what the file says.
-        guard width <= side, height <= side else { throw .library("the picture is too large") }
+        guard width <= side, height <= side,
+            Int(width) * Int(height) <= PictureLimits.bitmapPixels
+        else { throw .library("the picture is too large") }
         let size = try PixelSize(width: Int(width), height: Int(height))
         self.init(size: size)
         guard shim_png_decode(bytes, bytes.count, width, height, &pixels) == 0 else {
@@ -20,13 +22,9 @@ extension Bitmap {
     }
 
     /// The picture made smaller to fit into a size, its sides' ratio kept; itself if it fits.
-    public func fitted(into room: PixelSize) throws(DrawingError) -> Bitmap {
-        let scale = min(
-            1, Double(room.width) / Double(size.width), Double(room.height) / Double(size.height))
-        if scale == 1 { return self }
-        let target = try PixelSize(
-            width: max(1, Int(Double(size.width) * scale)),
-            height: max(1, Int(Double(size.height) * scale)))
+    public func fitted(into room: PixelSize) -> Bitmap {
+        if size.width <= room.width, size.height <= room.height { return self }
+        let target = room.fitting(width: Double(size.width), height: Double(size.height))
         var result = Bitmap(size: target)
         for y in 0..<target.height {
             let rows = span(y, target.height, size.height)

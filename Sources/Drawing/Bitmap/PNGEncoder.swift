@@ -55,3 +55,8 @@ enum PNGEncoder {
         guard shim_png_end(encoder) == 0 else { throw .refusedBySink }
     }
 }
+
+extension Bitmap {
+    /// The picture as a PNG file.
+    public func png() throws(DrawingError) -> [UInt8] { try PNGEncoder.bytes(self) }
+}

@@ -98,7 +98,8 @@ package final class PictureMaker: Sendable {
         guard case .file(_, let path) = input else { throw .unavailable("it has no file") }
         let programs = try programs(thatDraw: order.fileName, order.type)
         for size in order.sizes {
-            let bytes = try inSandbox { () throws(ThumbnailFailure) in
+            let bytes = try inSandbox(size.pixels, worker, cancellation) {
+                () throws(ThumbnailFailure) in
                 try programs.picture(
                     ofFileAt: path, fileName: order.fileName, size: size.pixels,
                     cancellation: cancellation)
@@ -118,22 +119,31 @@ package final class PictureMaker: Sendable {
         let programs = try programs(thatDraw: fileName, type)
         let preview = try worker.preview(
             inPhotoOf: photo.size, cancellation: cancellation, read: photo.read)
-        let bytes = try inSandbox { () throws(ThumbnailFailure) in
+        let pixels = PictureSize.small.pixels
+        let bytes = try inSandbox(pixels, worker, cancellation) { () throws(ThumbnailFailure) in
             try programs.picture(
-                of: preview, fileName: fileName, size: PictureSize.small.pixels,
-                cancellation: cancellation)
+                of: preview, fileName: fileName, size: pixels, cancellation: cancellation)
         }
         return try Self.checked(bytes, .small)
     }
 
     /// Draws by one of the machine's programs. If their sandbox fails, it is tried again after a while.
+    ///
+    /// Many of them take the size for the width of a page, or take out a picture that a document has in it as it
+    /// is: the worker makes that one of the size and the kind that is kept.
     private func inSandbox(
+        _ pixels: Int, _ worker: ThumbnailWorker, _ cancellation: Cancellation?,
         _ body: () throws(ThumbnailFailure) -> [UInt8]
     ) throws(ThumbnailFailure) -> [UInt8] {
-        do throws(ThumbnailFailure) { return try body() } catch {
+        let bytes: [UInt8]
+        do throws(ThumbnailFailure) { bytes = try body() } catch {
             if case .unavailable(let problem) = error { note(problem) }
             throw error
         }
+        if let file = PNGFile(bytes), max(file.width, file.height) <= pixels {
+            return file.bytes()
+        }
+        return try worker.fitted(bytes, size: UInt16(pixels), cancellation: cancellation)
     }
 
     /// The machine's programs, if one of them draws files of this name.
@@ -153,14 +163,14 @@ package final class PictureMaker: Sendable {
     package func picture(
         ofFileAt path: String, fileName: String, descriptor: Int32, pixels: Int
     ) throws(ThumbnailFailure) -> [UInt8] {
+        let worker = ThumbnailWorker(program: program)
+        defer { worker.stop() }
         if let type = DrawnType(fileName: fileName) {
-            let worker = ThumbnailWorker(program: program)
-            defer { worker.stop() }
             return try worker.picture(
                 DrawingRequest(type: type, size: UInt16(pixels)), descriptor: descriptor)
         }
         let programs = try programs()
-        return try inSandbox { () throws(ThumbnailFailure) in
+        return try inSandbox(pixels, worker, nil) { () throws(ThumbnailFailure) in
             try programs.picture(ofFileAt: path, fileName: fileName, size: pixels)
         }
     }

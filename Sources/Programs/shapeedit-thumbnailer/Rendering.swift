@@ -25,16 +25,30 @@ enum Rendering {
     static func png(_ bytes: [UInt8], type: DrawnType, size: Int, title: String) throws(Problem)
         -> [UInt8]
     {
-        guard sides.contains(size) else {
-            throw Problem(description: "sizes are 1 to \(sides.upperBound) pixels")
-        }
+        let square = try square(size)
         let picture = try picture(bytes, type: type, title: title)
         do throws(DrawingError) {
-            let square = try PixelSize(width: size, height: size)
             return try picture.png(fitting: picture.thumbnailSize(within: square))
         } catch {
             throw Problem(description: error.description)
         }
+    }
+
+    /// The picture that another program drew as one that fits into a square, over white where it is clear.
+    static func fitted(_ picture: [UInt8], size: Int) throws(Problem) -> [UInt8] {
+        let square = try square(size)
+        do throws(DrawingError) {
+            return try Bitmap(png: picture, side: PictureLimits.side).fitted(into: square).png()
+        } catch {
+            throw Problem(description: error.description)
+        }
+    }
+
+    private static func square(_ size: Int) throws(Problem) -> PixelSize {
+        guard sides.contains(size), let square = try? PixelSize(width: size, height: size) else {
+            throw Problem(description: "sizes are 1 to \(sides.upperBound) pixels")
+        }
+        return square
     }
 
     private static func picture(_ bytes: [UInt8], type: DrawnType, title: String) throws(Problem)

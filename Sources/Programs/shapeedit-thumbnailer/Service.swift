@@ -41,6 +41,10 @@ enum Service {
             if let request = TextRequest(message: received.message) {
                 return .text(try Reading.text(request, received.descriptor))
             }
+            if let request = FittingRequest(message: received.message) {
+                return .picture(
+                    try Rendering.fitted(request.picture, size: Int(request.size)))
+            }
             guard let request = DrawingRequest(message: received.message) else {
                 return .refusal("the request cannot be read")
             }

@@ -77,8 +77,9 @@ public struct ForeignThumbnailers: Sendable {
         sandbox != nil && entry(forFileName: fileName) != nil
     }
 
-    /// The picture of a file as a PNG file without anything but the picture in it. Its pixels are
-    /// as hostile as the file: only programs that can be lost should look at them.
+    /// The picture of a file as a PNG file, as the program wrote it: larger than asked, it may be, as that of
+    /// whoever takes the size for the width of a page, or of a kind that the desktop's cache does not take.
+    /// It is as hostile as the file: only programs that can be lost should look at its pixels.
     ///
     /// ``ThumbnailFailure/unavailable(_:)`` if the sandbox does not work now, whatever the document is.
     ///
@@ -110,7 +111,7 @@ public struct ForeignThumbnailers: Sendable {
                 command, input: input, output: output.number, milliseconds: wallLimit,
                 cancellation: cancellation))
         switch ending {
-        case .exit(0): return try picture(in: output, size)
+        case .exit(0): return try picture(in: output)
         case .signal where ending.wasWanted: throw .ended(ending.description)
         case .exit where !ThumbnailerEntry.isInstalled(entry.command[0]):
             throw .unavailable("\(entry.command[0]) is not installed any more")
@@ -179,9 +180,7 @@ public struct ForeignThumbnailers: Sendable {
     }
 
     /// What the program wrote, of which nothing is believed.
-    private func picture(
-        in file: borrowing OwnedDescriptor, _ size: Int
-    ) throws(ThumbnailFailure) -> [UInt8] {
+    private func picture(in file: borrowing OwnedDescriptor) throws(ThumbnailFailure) -> [UInt8] {
         var bytes: [UInt8] = []
         do throws(Errno) {
             let length = Int(try file.status().st_size)
@@ -192,11 +191,7 @@ public struct ForeignThumbnailers: Sendable {
             throw .died("no picture: \(error)")
         }
         if bytes.isEmpty { throw .died("no picture") }
-        guard let picture = PNGFile(bytes) else { throw .died("something that is no picture") }
-        guard picture.width <= size, picture.height <= size else {
-            throw .died(
-                "a picture of \(picture.width) x \(picture.height) pixels, larger than \(size)")
-        }
-        return picture.bytes()
+        guard PNGFile.isOne(bytes) else { throw .died("something that is no picture") }
+        return bytes
     }
 }

@@ -35,6 +35,9 @@ public struct PNGFile: Sendable {
         self.chunks = chunks.filter { Self.kept.contains($0.type) }
     }
 
+    /// Whether bytes begin as those of a PNG file, of any kind, do.
+    static func isOne(_ bytes: [UInt8]) -> Bool { bytes.starts(with: signature) }
+
     /// The entries of text that a PNG file has under keys of Latin-1.
     public static func texts(of bytes: [UInt8]) -> [String: String] {
         texts(in: split(bytes) ?? [])

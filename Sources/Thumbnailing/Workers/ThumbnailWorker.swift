@@ -66,6 +66,22 @@ public final class ThumbnailWorker: Sendable {
         }
     }
 
+    /// The picture that another program drew as one that fits into a square and that the desktop's cache
+    /// takes. Only programs that can be lost should look at it.
+    ///
+    /// - Parameters:
+    ///   - picture: a PNG file of any size and kind.
+    ///   - size: the side of the square in pixels.
+    ///   - cancellation: ends the work, or keeps it from beginning.
+    public func fitted(
+        _ picture: [UInt8], size: UInt16, cancellation: Cancellation? = nil
+    ) throws(ThumbnailFailure) -> [UInt8] {
+        let request = FittingRequest(size: size, picture: picture)
+        return try ask(request.message, -1, cancellation) { reply in
+            if case .picture(let bytes) = reply { bytes } else { nil }
+        }
+    }
+
     /// The preview that a photo has in it, as a JPEG file. Only programs that can be lost should look at
     /// it. No more of the photo is read than it takes to find out, and no more than
     /// ``PreviewRequest/mostBytes``.

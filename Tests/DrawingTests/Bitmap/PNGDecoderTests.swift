@@ -34,9 +34,9 @@ struct PNGDecoderTests {
     {
         var bitmap = Bitmap(size: try PixelSize(width: 4, height: 2), color: 0)
         for index in [0, 1, 4, 5] { bitmap.pixels[index] = 0xFFFF_FFFF }
-        let fitted = try bitmap.fitted(into: PixelSize(width: 2, height: 9))
+        let fitted = bitmap.fitted(into: try PixelSize(width: 2, height: 9))
         #expect(fitted.size.width == 2 && fitted.size.height == 1)
         #expect(fitted.pixels == [0xFFFF_FFFF, 0xFF00_0000])
-        #expect(try bitmap.fitted(into: PixelSize(width: 4, height: 4)) == bitmap)
+        #expect(bitmap.fitted(into: try PixelSize(width: 4, height: 4)) == bitmap)
     }
 }

@@ -193,6 +193,21 @@ struct ForeignPictureTests {
         }
     }
 
+    /// As they write them that take the size for the width of a page, which is higher.
+    @Test(.enabled(if: canSandbox, "needs bubblewrap"))
+    func `a picture that is larger than asked is shown in all sizes`() throws {
+        try withProgram("cp $1 $2") { desk in
+            desk.agent.store("a.test", try desk.reference(PictureDesk.slide(1), "slide", 1_024))
+            #expect(state(desk.agent, "a.test") == "ready")
+            for size in PictureDesk.sizes {
+                let shown = desk.picture("a.test", size).bytes
+                #expect(shown.count > 100)
+                // The width of a PNG file, in its first chunk.
+                #expect(shown[16..<20].reduce(0) { $0 << 8 | Int($1) } == size)
+            }
+        }
+    }
+
     /// Puts a bwrap into a folder that runs a line of shell first as long as there is a file beside it.
     ///
     /// - Returns: the path of that file, which is not there yet.

@@ -1,0 +1,26 @@
+/// Asks a worker to make the picture that another program drew one that can be kept. Little-endian: a kind
+/// byte, the size, then the bytes of a PNG file.
+public struct FittingRequest: Sendable, Equatable {
+    private static let kind: UInt8 = 5
+
+    /// The side of the square, in pixels, that the picture must fit into.
+    public var size: UInt16
+    /// A PNG file of any kind, as hostile as the document.
+    public var picture: [UInt8]
+
+    /// A request of its parts.
+    public init(size: UInt16, picture: [UInt8]) {
+        self.size = size
+        self.picture = picture
+    }
+
+    /// The message.
+    public var message: [UInt8] { [Self.kind, UInt8(size & 0xFF), UInt8(size >> 8)] + picture }
+
+    /// The request of a message; nil if it is none.
+    public init?(message: [UInt8]) {
+        guard message.count >= 3, message[0] == Self.kind else { return nil }
+        size = UInt16(message[1]) | UInt16(message[2]) << 8
+        picture = Array(message[3...])
+    }
+}
