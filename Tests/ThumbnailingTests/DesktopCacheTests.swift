@@ -85,19 +85,53 @@ import Thumbnailing
         #expect(try judged(subject.path).contains("thumbnail::is-valid: TRUE"))
     }
 
-    /// tumbler compares microseconds, and takes the first of several times.
-    @Test func `an entry has the time as tumbler compares it before the one for others`() throws {
+    /// The texts of a PNG file in their order, those of both kinds.
+    private func texts(of bytes: [UInt8]) -> [(key: String, value: String)] {
+        var result: [(key: String, value: String)] = []
+        var place = 8
+        while place + 12 <= bytes.count {
+            let count = bytes[place..<place + 4].reduce(0) { $0 << 8 | Int($1) }
+            let data = bytes[place + 8..<place + 8 + count]
+            let zeros = ["tEXt": 1, "iTXt": 5][
+                String(decoding: bytes[place + 4..<place + 8], as: UTF8.self)]
+            if let zeros, let end = data.firstIndex(of: 0) {
+                result.append(
+                    (
+                        String(decoding: data[..<end], as: UTF8.self),
+                        String(decoding: data[(end + zeros)...], as: UTF8.self)
+                    ))
+            }
+            place += 12 + count
+        }
+        return result
+    }
+
+    /// tumbler compares microseconds. It goes through the texts until it has found the address and a time, and
+    /// takes the last time up to there; Qt takes the last of all.
+    @Test(arguments: [false, true])
+    func `an entry has the time as tumbler and as Qt compare it, also of a file that was moved`(
+        isMoved: Bool
+    ) throws {
         var subject = try file("a.txt")
         (subject.modified, subject.microseconds) = (1_000_000, 45)
+        subject.version = "version"
         try cache.write(try pictures(), for: subject)
+        if isMoved {
+            let path = subject.path + ".longer"
+            guard case .all = cache.move(path: subject.path, to: path, of: subject) else {
+                Issue.record("it was not moved")
+                return
+            }
+            subject.path = path
+        }
         for entry in try entries() {
             let bytes = try Surroundings.contents("\(cache.folder)/\(entry)")
-            let key = Array("Thumb::MTime\0".utf8)
-            let precise = Array("iTXt".utf8) + key + [0, 0, 0, 0] + Array("1000000.000045".utf8)
-            let whole = Array("tEXt".utf8) + key + Array("1000000".utf8)
-            let places = (bytes.firstRange(of: precise), bytes.firstRange(of: whole))
-            let (first, second) = (try #require(places.0), try #require(places.1))
-            #expect(first.upperBound < second.lowerBound)
+            let texts = texts(of: bytes)
+            let address = try #require(texts.firstIndex { $0.key == "Thumb::URI" })
+            let time = try #require(texts.firstIndex { $0.key == "Thumb::MTime" })
+            let seen = texts[...max(address, time)].last { $0.key == "Thumb::MTime" }
+            #expect(seen?.value == "1000000.000045")
+            #expect(texts.last { $0.key == "Thumb::MTime" }?.value == "1000000")
             #expect(PNGFile(bytes) != nil)
         }
         #expect(cache.isCurrent(.normal, of: subject))

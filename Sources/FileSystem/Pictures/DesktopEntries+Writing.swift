@@ -148,7 +148,8 @@ extension DesktopEntries {
 
     func facts(_ path: String, _ subject: PictureSubject) -> DesktopCache.Subject {
         let version = [
-            volume.container.name, subject.node.fileName, String(PictureFile.revision),
+            volume.container.name, subject.node.fileName,
+            "\(PictureFile.revision).\(DesktopCache.revision)",
         ]
         return DesktopCache.Subject(
             path: path, modified: subject.modified.seconds,

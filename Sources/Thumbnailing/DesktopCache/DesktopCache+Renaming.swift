@@ -82,7 +82,7 @@ extension DesktopCache {
         // One of several names is another file's as well.
         guard status.st_nlink == 1, isCurrent(PNGFile.texts(ofBeginning: head), of: former),
             let (bytes, place) = PNGFile.replacement(
-                ofLastText: Self.addressKey, with: address, in: head)
+                ofFirstText: Self.addressKey, with: address, in: head)
         else { throw Errno(EINVAL) }
         try file.write(bytes, at: Int64(place))
         // Another program may have put its own there since.

@@ -76,8 +76,11 @@ public struct DesktopCache: Sendable {
     private static let room = 256
     /// The key of the time. GLib and Qt want whole seconds, tumbler those and six digits: with GLib all
     /// entries of text count that are of the narrow kind (tEXt), with Qt the last one of any kind, with
-    /// tumbler the first.
+    /// tumbler the last one of any kind up to where it has found both a time and the address.
     private static let timeKey = "Thumb::MTime"
+    /// The revision of what an entry has in it and in which order. What is made of it is part of
+    /// ``Subject/version``, where that is to tell entries of earlier ones.
+    package static let revision = 1
     /// The key of ``Subject/version``.
     static let versionKey = "ShapeEdit::Version"
 
@@ -135,13 +138,12 @@ public struct DesktopCache: Sendable {
         let address = FileURI.address(ofPath: subject.path.pathBytes)
         let name = try system { () throws(Errno) in try FileURI.entryName(address) }
         let time = Self.time(subject.modified)
-        var texts = [(Self.timeKey, time)]
+        // The first one, for ``move(path:to:of:)`` and for tumbler.
+        var texts = [(Self.addressKey, address), (Self.timeKey, time)]
         if let size = subject.size { texts.append(("Thumb::Size", String(size))) }
         if let type = subject.mimeType { texts.append(("Thumb::Mimetype", type)) }
         if let version = subject.version { texts.append((Self.versionKey, version)) }
         texts.append(("Software", "ShapeEdit"))
-        // The last one, for ``move(path:to:of:)``.
-        texts.append((Self.addressKey, address))
         let rest = String(1_000_000 + subject.microseconds).dropFirst()
         let wideTexts = [(key: Self.timeKey, value: "\(time).\(rest)")]
         var problem: Failure?

@@ -62,8 +62,8 @@ public struct PNGFile: Sendable {
     ///
     /// - Parameters:
     ///   - wideTexts: those of the kind that can have any characters (iTXt), which come first.
-    ///   - room: bytes behind the texts by which one of them can become longer in its place
-    ///     (``replacement(ofLastText:with:in:)``).
+    ///   - room: bytes behind the first of the texts by which that can become longer in its place
+    ///     (``replacement(ofFirstText:with:in:)``).
     public func bytes(
         texts: [(key: String, value: String)] = [],
         wideTexts: [(key: String, value: String)] = [], room: Int = 0
@@ -77,22 +77,21 @@ public struct PNGFile: Sendable {
                 let zeros: [UInt8] = [0, 0, 0, 0, 0]
                 Self.append("iTXt", Array(key.utf8) + zeros + Array(value.utf8), to: &result)
             }
-            for (key, value) in texts {
+            for (index, (key, value)) in texts.enumerated() {
                 Self.append("tEXt", Array(key.utf8) + [0] + Array(value.utf8), to: &result)
-            }
-            if room > 0 {
+                guard index == 0, room > 0 else { continue }
                 Self.append(Self.room, [UInt8](repeating: 0, count: room), to: &result)
             }
         }
         return result
     }
 
-    /// What has to be written in its place to give the last of a file's texts another value: the file keeps its
-    /// length. nil if that text is not the last one, or there is no room behind it.
+    /// What has to be written in its place to give the first of a file's texts another value: the file keeps its
+    /// length. nil if that text is not the first one, or there is no room behind it.
     ///
     /// - Parameter bytes: those that the file begins with.
     static func replacement(
-        ofLastText key: String, with value: String, in bytes: [UInt8]
+        ofFirstText key: String, with value: String, in bytes: [UInt8]
     ) -> (bytes: [UInt8], place: Int)? {
         guard let chunks = split(bytes, isWhole: false),
             let index = chunks.firstIndex(where: { $0.type == Self.room }), index > 0
