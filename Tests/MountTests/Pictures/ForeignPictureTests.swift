@@ -208,6 +208,38 @@ struct ForeignPictureTests {
         }
     }
 
+    /// Which it draws by its own plugins, so that a listing would fetch them.
+    @Test func `promises that nothing but tumbler draws have entries, where it is installed`()
+        throws
+    {
+        try withProgram("cp $1 $2", store: "folder") { desk in
+            try desk.remount {
+                let data = desk.container.dataHome
+                _ = try run(["mkdir", "-p", data + "/dbus-1/services"])
+                let service = data + "/dbus-1/services/org.xfce.Tumbler.Thumbnailer1.service"
+                try PictureDesk.write([], to: service)
+                let globs =
+                    "50:audio/x-tune:*.tune\n50:application/vnd.oasis.opendocument.x:*.page\n"
+                try PictureDesk.write(Array(globs.utf8), to: data + "/mime/globs2")
+            }
+            let names = ["a.tune", "b.page"]
+            for name in names { desk.agent.store(ByteString(name), "content") }
+            for field in ["notYetDurable", "uploads"] {
+                #expect(waitUntil { desk.count(field) == 0 }, "\(field)")
+            }
+            let paths = names.map { "\(desk.container.mountPoint)/\($0)" }
+            for path in paths {
+                #expect(try waitUntil { try desk.container.command("evict", path).status == 0 })
+            }
+            _ = try run(["ls", desk.container.mountPoint])
+            #expect(try waitUntil { try desk.entries().count == 8 })
+            #expect(desk.count("fetchedBytes") == 0)
+            // What is here it can draw.
+            _ = try run(["cat"] + paths)
+            #expect(try waitUntil { try desk.entries().isEmpty })
+        }
+    }
+
     /// Puts a bwrap into a folder that runs a line of shell first as long as there is a file beside it.
     ///
     /// - Returns: the path of that file, which is not there yet.
