@@ -111,11 +111,11 @@ extension LocalContent {
         // A pipe or the like holds nothing, and no moment could be noted in it.
         var status = stat()
         if lstat(folder.durable, &status) == 0,
-            [S_IFIFO, S_IFSOCK, S_IFCHR, S_IFBLK].contains(status.st_mode & S_IFMT)
+            [S_IFIFO, S_IFSOCK, S_IFCHR, S_IFBLK, S_IFLNK].contains(status.st_mode & S_IFMT)
         {
             unlink(folder.durable)
         }
-        let file = try OwnedDescriptor.open(folder.durable, O_RDWR | O_CREAT, mode: 0o600)
+        let file = try OwnedDescriptor.openOwn(folder.durable, O_RDWR)
         // Eight bytes within one sector: there is no state between the old value and the new.
         var value = moment.rawValue
         try file.write(withUnsafeBytes(of: &value) { Array($0) }, at: 0)

@@ -64,7 +64,7 @@ extension LocalContent {
     ) throws(Errno) {
         let path = folder.spare + "/" + String(takeSpare())
         do throws(Errno) {
-            let file = try OwnedDescriptor.open(path, O_RDWR | O_CREAT | O_TRUNC, mode: 0o600)
+            let file = try OwnedDescriptor.openOwn(path, O_RDWR | O_TRUNC)
             try file.write(Array(bytes), at: 0)
             try file.setModified(modified.seconds, modified.nanoseconds)
             try check { rename(path, folder.staging(node)) }

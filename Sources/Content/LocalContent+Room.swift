@@ -14,7 +14,7 @@ extension LocalContent {
 
     /// Takes the reserve, if it is not held, as far as the disk has room.
     package func holdReserve() {
-        guard let file = try? OwnedDescriptor.open(folder.reserve, O_RDWR | O_CREAT, mode: 0o600),
+        guard let file = try? OwnedDescriptor.openOwn(folder.reserve, O_RDWR),
             let status = try? file.status()
         else { return }
         var size = Self.reserveSize
@@ -31,7 +31,9 @@ extension LocalContent {
     /// if this process may make no files so long.
     package func makeRoomToOpen() throws(Failure) {
         try folder.checkLongestFile()
-        if let free = freeBytes, free < Self.nearlyFull { truncate(folder.reserve, 0) }
+        if let free = freeBytes, free < Self.nearlyFull, !OddFile.isAt(folder.reserve) {
+            truncate(folder.reserve, 0)
+        }
         // On a disk with small blocks SQLite would not see that its shared memory has none, and
         // touching it would end the process.
         if let free = freeBytes, free < Self.leastToOpen, access(folder.catalog + "-shm", F_OK) != 0

@@ -68,7 +68,7 @@ extension LocalContent {
         do throws(Errno) {
             let source = try Self.openFile(path, O_RDONLY)
             let status = FileStatus(try source.status())
-            let new = try OwnedDescriptor.open(spare, O_RDWR | O_CREAT | O_TRUNC, mode: 0o600)
+            let new = try OwnedDescriptor.openOwn(spare, O_RDWR | O_TRUNC)
             try copy(new, source, status.size)
             try new.setModified(status.modified.seconds, status.modified.nanoseconds)
             try check { fsync(new.number) }
@@ -138,7 +138,7 @@ extension LocalContent {
     ///
     /// - Parameter isToGo: the file is nobody's any more, whoever writes to it.
     func thaw(_ path: String, isToGo: Bool = false) {
-        guard geteuid() == 0, let file = try? OwnedDescriptor.open(path, O_RDONLY),
+        guard geteuid() == 0, let file = try? OwnedDescriptor.open(path, O_RDONLY | O_NOFOLLOW),
             let inode = try? UInt64(file.status().st_ino)
         else { return }
         frozen.withLock { frozen in

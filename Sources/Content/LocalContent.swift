@@ -102,9 +102,9 @@ package final class LocalContent: Sendable {
         }
     }
 
-    /// Opens a file of contents. EIO for what is none, such as a pipe that was put in its place: to open
-    /// that would wait for ever; and for one that has not `size` bytes, where that is known: its readers
-    /// would take what is left for all there is.
+    /// Opens a file of contents; by a symlink only to read. EIO for what is none, such as a pipe that was put in
+    /// its place: to open that would wait for ever; and for one that has not `size` bytes, where that is known:
+    /// its readers would take what is left for all there is.
     static func openFile(_ path: String, _ flags: Int32, size: Int64? = nil) throws(Errno)
         -> OwnedDescriptor
     {
@@ -112,7 +112,8 @@ package final class LocalContent: Sendable {
         try check { stat(path, &status) }
         let length = Int64(status.st_size)
         guard status.st_mode & S_IFMT == S_IFREG, length == size ?? length else { throw Errno(EIO) }
-        return try OwnedDescriptor.open(path, flags)
+        return try OwnedDescriptor.open(
+            path, flags & O_ACCMODE == O_RDONLY ? flags : flags | O_NOFOLLOW)
     }
 
     // MARK: Staging
@@ -124,7 +125,7 @@ package final class LocalContent: Sendable {
             _ = rename(folder.spare + "/" + String(number), path)
         }
         let shared = SharedDescriptor(
-            try OwnedDescriptor.open(path, O_RDWR | O_CREAT | O_TRUNC, mode: 0o600))
+            try OwnedDescriptor.openOwn(path, O_RDWR | O_TRUNC))
         cache.insert(shared, for: node)
         return shared
     }
@@ -276,9 +277,7 @@ package final class LocalContent: Sendable {
     /// A mapping that the kernel passes through outlives its handle: the file of one is left to it.
     private func recycle(_ path: String) {
         // One that is being drawn has another name, and is left to that.
-        if let file = try? OwnedDescriptor.open(path, O_RDWR),
-            file.isWritten || (try? file.status())?.st_nlink ?? 1 > 1
-        {
+        if OddFile.isAt(path) || isInUse(path) {
             unlink(path)
             return
         }
@@ -302,6 +301,11 @@ package final class LocalContent: Sendable {
         } else {
             unlink(spare)
         }
+    }
+
+    private func isInUse(_ path: String) -> Bool {
+        guard let file = try? OwnedDescriptor.open(path, O_RDWR | O_NOFOLLOW) else { return false }
+        return file.isWritten || (try? file.status())?.st_nlink ?? 1 > 1
     }
 
     /// The number of a spare file for the caller, which may have to be made.

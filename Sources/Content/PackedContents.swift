@@ -156,8 +156,8 @@ package final class PackedContents: Sendable {
         } else {
             pack = Pack(
                 state.next,
-                try OwnedDescriptor.open(
-                    path(state.next), O_RDWR | O_CREAT | O_TRUNC, mode: 0o600), end: 0)
+                try OwnedDescriptor.openOwn(
+                    path(state.next), O_RDWR | O_TRUNC), end: 0)
             state.next += 1
             state.packs.append(pack)
             state.current = pack

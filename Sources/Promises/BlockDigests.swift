@@ -49,7 +49,7 @@ package struct BlockDigests {
         }
         all += Self.tag(of: all[...], key)
         let draft = path + ContainerFolder.mapSuffix
-        let file = try OwnedDescriptor.open(draft, O_WRONLY | O_CREAT | O_TRUNC, mode: 0o600)
+        let file = try OwnedDescriptor.openOwn(draft, O_WRONLY | O_TRUNC)
         try file.write(all, at: 0)
         try file.synchronizeData()
         try check { rename(draft, path) }

@@ -21,7 +21,7 @@ struct BlockMap: ~Copyable {
 
     /// Opens the map of `count` blocks, or makes an empty one.
     init(_ path: String, count: Int) throws(Errno) {
-        let file = try OwnedDescriptor.open(path, O_RDWR | O_CREAT, mode: 0o600)
+        let file = try OwnedDescriptor.openOwn(path, O_RDWR)
         var present = [UInt8](repeating: 0, count: count)
         let read = try Self.fill(&present, file)
         let size = Int(try file.status().st_size)

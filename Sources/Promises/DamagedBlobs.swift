@@ -32,7 +32,7 @@ package final class DamagedBlobs: Sendable {
     }
 
     private func append(_ line: String) throws(Errno) {
-        let file = try OwnedDescriptor.open(path, O_WRONLY | O_CREAT, mode: 0o600)
+        let file = try OwnedDescriptor.openOwn(path, O_WRONLY)
         try file.write(Array(line.utf8), at: Int64(file.status().st_size))
     }
 

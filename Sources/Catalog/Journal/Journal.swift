@@ -46,8 +46,8 @@ package final class Journal {
         self.folder = folder
         try Directories.make(folder)
         let paths = Self.paths(in: folder)
-        first = try OwnedDescriptor.open(paths[0], O_RDWR | O_CREAT, mode: 0o600)
-        second = try OwnedDescriptor.open(paths[1], O_RDWR | O_CREAT, mode: 0o600)
+        first = try OwnedDescriptor.openOwn(paths[0], O_RDWR)
+        second = try OwnedDescriptor.openOwn(paths[1], O_RDWR)
         mark = try JournalMark(folder: folder)
         let sizes = (Int(try first.status().st_size), Int(try second.status().st_size))
         var capacity = min(sizes.0, sizes.1, Self.sizes[0])

@@ -14,7 +14,7 @@ struct JournalMark: ~Copyable {
     private let file: OwnedDescriptor
 
     init(folder: String) throws(Errno) {
-        file = try OwnedDescriptor.open(folder + "/" + Self.name, O_RDWR | O_CREAT, mode: 0o600)
+        file = try OwnedDescriptor.openOwn(folder + "/" + Self.name, O_RDWR)
     }
 
     /// The sequence of the last record; 0 if none was noted, or the file is not what was written there.

@@ -18,7 +18,7 @@ final class ContainerLock: Sendable {
             throw Failure(.inputOutput, "\(path) is no file: remove what is there")
         }
         do throws(Errno) {
-            file = try OwnedDescriptor.open(path, O_RDWR | O_CREAT, mode: 0o600)
+            file = try OwnedDescriptor.openOwn(path, O_RDWR)
         } catch {
             guard [EACCES, EPERM, EROFS].contains(error.code) else {
                 throw Failure(.cannotCreate, "\(path): \(error)")

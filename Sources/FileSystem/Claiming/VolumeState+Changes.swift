@@ -128,10 +128,10 @@ extension VolumeState {
             }
         }
         guard let source, source != place else {
-            let isSaved = !isInside && effects.contains {
+            let isSave = effects.contains {
                 if case .adoptVersions = $0 { true } else { false }
             }
-            return tell(isSaved ? .published : .exchanged, place)
+            return tell(isSave && !isInside ? .published : .exchanged, place)
         }
         guard wasInside || isInside else {
             return tell(.moved(from: source, replacing: isReplacing), place)

@@ -26,6 +26,12 @@ public struct OwnedDescriptor: ~Copyable, Sendable {
             adopting: try check { Glibc.openat(directory, path.cPath, flags | O_CLOEXEC, mode) })
     }
 
+    /// Opens a file that nobody but this program has to do with, readable by its user only, and makes it if it is
+    /// not there. ELOOP for a symlink that was put in its place: what that leads to is something else.
+    package static func openOwn(_ path: String, _ flags: Int32) throws(Errno) -> OwnedDescriptor {
+        try open(path, flags | O_CREAT | O_NOFOLLOW, mode: 0o600)
+    }
+
     /// Closes it, and tells what of the writing the file system could not keep.
     public consuming func close() throws(Errno) {
         let number = self.number

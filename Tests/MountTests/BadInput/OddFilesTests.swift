@@ -100,6 +100,45 @@ import Testing
         }
     }
 
+    /// What it leads to is something else, and was overwritten.
+    @Test(arguments: [
+        "journal/0", "journal/1", "journal/last", "lock", "packs/7", "catalog.sqlite",
+    ])
+    func `a symlink in the place of a file is named, and not written through`(file: String) throws {
+        try withBrokenContainer { broken in
+            let outside = broken.container.base + "/outside"
+            try broken.damage("mkdir ../kept; mv \(file) ../kept || true")
+            try broken.damage("echo outside > '\(outside)'; ln -s '\(outside)' \(file)")
+            try broken.expectNobodyOpens(status: EX_IOERR, saying: "/\(file) is no file")
+            #expect(try run(["cat", outside]).text == "outside\n")
+            try broken.damage("rm \(file); mv ../kept/* $(dirname \(file)) || true")
+            #expect(try broken.container.check().status == 0)
+        }
+    }
+
+    @Test func `nothing is written or emptied through a symlink`() throws {
+        try withBrokenContainer { broken in
+            let outside = broken.container.base + "/outside"
+            try broken.whileMounted { agent in agent.store("moved", "content of its own") }
+            let blob = try broken.blob(of: "content of its own")
+            try broken.damage(
+                """
+                echo outside > '\(outside)'
+                for file in durable reserve \(blob) $(seq -f 'spare/%.0f' 100); do
+                    rm -f $file; ln -s '\(outside)' $file
+                done
+                """)
+            try broken.whileMounted { agent in
+                for number in 1...20 { agent.store("n\(number)", "new") }
+                agent.unlink("moved")
+                agent.shell("sync n20")
+            }
+            #expect(try run(["cat", outside]).text == "outside\n")
+            try broken.damage("rm -f spare/*")
+            #expect(try broken.container.check().status == 0)
+        }
+    }
+
     @Test func `a pipe in the place of a pack is named, with what to do`() throws {
         try withBrokenContainer { broken in
             try broken.crash { agent in agent.store("a", "saved last") }

@@ -252,7 +252,7 @@ struct StoreMove {
         unlink(path + ContainerFolder.mapSuffix)
         let file: OwnedDescriptor
         do throws(Errno) {
-            file = try OwnedDescriptor.open(path, O_RDWR | O_CREAT | O_TRUNC, mode: 0o600)
+            file = try OwnedDescriptor.openOwn(path, O_RDWR | O_TRUNC)
         } catch {
             throw StoreError(.local, at: path, "\(error)")
         }
