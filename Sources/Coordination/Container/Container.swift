@@ -156,7 +156,8 @@ package final class Container: @unchecked Sendable {
         lastPublished = opened.lastPublished
         isSettled = Atomic(opened.recovered == nil)
         store = opened.store
-        log = ChangeLog(journal: opened.journal, database: opened.database)
+        let content = opened.content
+        log = ChangeLog(journal: opened.journal, database: opened.database) { content.roomLeft }
         reader = Lock(opened.reader)
     }
 
