@@ -78,9 +78,6 @@ extension LocalContent {
         return true
     }
 
-    /// Bytes that this process could write, as far as it matters. Costs next to nothing where they are many.
-    package var roomLeft: UInt64 { hasAmpleRoom ? .max : freeBytes ?? .max }
-
     /// Bytes free for this user and in all on the disk that holds the container.
     package func space() throws(Errno) -> (free: UInt64, total: UInt64) {
         var status = statvfs()

@@ -262,27 +262,6 @@ struct FullDiskTests {
     }
 
     /// The kernel does not look at how much of a mapping's pages was written.
-    @Test(arguments: DataPath.mounts)
-    func `deleting makes room, however many names were to be made on the full disk`(
-        _ dataPath: DataPath
-    ) throws {
-        try withSmallDisk(dataPath) { documents in
-            documents.storeOldOnes()
-            documents.fillDisk()
-            let most = 20_000
-            let names = try documents.fillWithNames(most: most)
-            #expect(names < most, "names take no room")
-            // As long as it takes is what is tested elsewhere.
-            let removed = documents.removeFillings(keeping: 3)
-            let seconds = documents.secondsUntilStored("again", size: removed / 2)
-            try #require(seconds < 60, "no room after \(seconds) s")
-            #expect(try documents.fillWithNames(most: 100, in: "more") == 100)
-            documents.verify("after \(names) names")
-            try documents.remount()
-            documents.verify("after unmount and mount")
-        }
-    }
-
     @Test func `a mapping of which only a part fits leaves the old version`() throws {
         let disk = try SmallDisk(mebibytes: 64)
         defer { disk.remove() }

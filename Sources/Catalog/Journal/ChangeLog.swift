@@ -18,11 +18,6 @@ package final class ChangeLog: @unchecked Sendable {
     private static let longestQueue = 40_000
     /// With so many waiting they are applied without gathering more.
     private static let longQueue = 24_576
-    /// The same of what grows, on a disk with less than this free: what may wait elsewhere.
-    private static let shortQueue = 512
-    private static let plenty: UInt64 = 32 << 20
-    /// With this much free SQLite can hold again what it gave up.
-    private static let enough: UInt64 = 4 << 20
     /// Mutations of one SQLite transaction.
     private static let batch = 8_192
     /// How long mutations may gather before they are applied, in milliseconds.
@@ -67,8 +62,6 @@ package final class ChangeLog: @unchecked Sendable {
     package let feed: ChangeFeed
     /// The journal could not be written, or not brought to the disk: nothing more may be acknowledged.
     private let isBroken = Atomic(false)
-    /// Bytes that are free on the disk. Costs next to nothing.
-    private let freeBytes: @Sendable () -> UInt64
     /// Something was written that ``mark()`` has not noted.
     private let isUnmarked = Atomic(false)
     /// Changes that can be read again.
@@ -79,13 +72,10 @@ package final class ChangeLog: @unchecked Sendable {
     /// - Parameters:
     ///   - database: holds every mutation of the journal; used by this object alone from now on.
     ///   - kept: how many changes can be read again.
-    ///   - freeBytes: of the disk; asked often.
     package init(
-        journal: Journal, database: CatalogDatabase, keeping kept: Int = ChangeLog.keptChanges,
-        freeBytes: @escaping @Sendable () -> UInt64 = { .max }
+        journal: Journal, database: CatalogDatabase, keeping kept: Int = ChangeLog.keptChanges
     ) {
         self.kept = kept
-        self.freeBytes = freeBytes
         let applied = database.appliedSequence
         self.journal = journal
         self.database = database
@@ -103,14 +93,11 @@ package final class ChangeLog: @unchecked Sendable {
 
     /// Says whether another mutation can be taken: waits a little while SQLite is far behind.
     ///
-    /// - Parameter growing: it makes a name or the like. On a full disk what the catalog holds is for what
-    ///   makes room: that has to come to SQLite, behind all that was taken before it.
     /// - Throws: ENOSPC when SQLite cannot write and the journal is nearly full, EIO when the
     ///   journal could not be written, or not brought to the disk. Nothing has been changed then.
-    package func admit(growing: Bool = false) throws(Errno) {
+    package func admit() throws(Errno) {
         // Not under the writer's lock, which is held while the journal is written.
         if isBroken.load(ordering: .acquiring) { throw Errno(5) }
-        if growing { try admitGrowth() }
         if queue.withLock({ $0.mutations.count < Self.longestQueue && $0.problem == nil }) {
             return
         }
@@ -127,17 +114,6 @@ package final class ChangeLog: @unchecked Sendable {
         {
             throw Errno(28)
         }
-    }
-
-    /// On a disk that is nearly full few may wait for SQLite, so that it shows in time that it lives on what it
-    /// holds.
-    private func admitGrowth() throws(Errno) {
-        let few: (inout Queue) -> Bool? = { $0.mutations.count < Self.shortQueue ? true : nil }
-        let areFew = queue.withLock(few) != nil
-        if areFew && !database.livesOnReserve || freeBytes() >= Self.plenty { return }
-        if !areFew { queue.signal { $0.hurried = true } }
-        let isTaken = queue.wait(until: MonotonicClock.after(milliseconds: 5_000), few)
-        if isTaken == nil || database.livesOnReserve { throw Errno(28) }
     }
 
     /// Gives `mutation` the next sequence. Call it under the lock that guards what it describes, so
@@ -302,11 +278,7 @@ package final class ChangeLog: @unchecked Sendable {
     }
 
     private func apply(_ mutations: [Mutation]) throws(Failure) {
-        if !mutations.isEmpty {
-            try database.applyAll(mutations)
-        } else if database.livesOnReserve, freeBytes() >= Self.enough {
-            try database.regainRoom()
-        }
+        if !mutations.isEmpty { try database.applyAll(mutations) }
         let applied = database.appliedSequence
         let wantDurable = queue.signal { state -> Bool in
             state.mutations.removeFirst(mutations.count)

@@ -27,11 +27,6 @@ extension CatalogDatabase {
         room?.hold()
     }
 
-    /// Takes again what was given up on a full disk, if there is room by now.
-    func regainRoom() throws(Failure) {
-        if extendFile(for: 0) { try refillReserve() }
-    }
-
     /// Applies any number of mutations, in as many transactions as the disk has room for.
     ///
     /// - Throws: as ``apply(_:)``; some of the mutations may have been applied then, which

@@ -1,5 +1,4 @@
 package import Model
-internal import Synchronization
 
 /// The catalog of a container on disk: a SQLite database that mutations are applied to in batches.
 ///
@@ -11,14 +10,8 @@ package final class CatalogDatabase {
     let connection: Connection
     /// Whether ``holdRoom()`` was called, and what it holds.
     var holdsRoom = false
-    var hasReserve = false {
-        didSet { isReserveGone.store(holdsRoom && !hasReserve, ordering: .relaxed) }
-    }
+    var hasReserve = false
     var room: CatalogRoom?
-    private let isReserveGone = Atomic(false)
-
-    /// Whether the disk is full and the tables use what was held for that. Any thread.
-    var livesOnReserve: Bool { isReserveGone.load(ordering: .relaxed) }
 
     /// The file, as it was given; messages name it.
     package var path: String { connection.path }

@@ -156,8 +156,7 @@ package final class Container: @unchecked Sendable {
         lastPublished = opened.lastPublished
         isSettled = Atomic(opened.recovered == nil)
         store = opened.store
-        let content = opened.content
-        log = ChangeLog(journal: opened.journal, database: opened.database) { content.roomLeft }
+        log = ChangeLog(journal: opened.journal, database: opened.database)
         reader = Lock(opened.reader)
     }
 
