@@ -124,8 +124,7 @@ package final class LocalContent: Sendable {
         if let number = spares.withLock({ $0.list.popLast() }) {
             _ = rename(folder.spare + "/" + String(number), path)
         }
-        let shared = SharedDescriptor(
-            try OwnedDescriptor.openOwn(path, O_RDWR | O_TRUNC))
+        let shared = SharedDescriptor(try OwnedDescriptor.openOwn(path, O_RDWR | O_TRUNC))
         cache.insert(shared, for: node)
         return shared
     }

@@ -156,8 +156,7 @@ package final class PackedContents: Sendable {
         } else {
             pack = Pack(
                 state.next,
-                try OwnedDescriptor.openOwn(
-                    path(state.next), O_RDWR | O_TRUNC), end: 0)
+                try OwnedDescriptor.openOwn(path(state.next), O_RDWR | O_TRUNC), end: 0)
             state.next += 1
             state.packs.append(pack)
             state.current = pack

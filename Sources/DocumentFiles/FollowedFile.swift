@@ -83,6 +83,11 @@ package struct FollowedFile: ~Copyable {
     package mutating func follow(successor path: String) {
         // By its path: the kernel knows a file that was made without a name by the name it got later.
         held = FileStamp(path: path)
+        find(byFileAt: path)
+    }
+
+    /// Without a document's id to go by: from now on it is found by the file at a path.
+    private mutating func find(byFileAt path: String) {
         nearby = NearbyFile(path, called: file.path)
         item = nearby == nil ? try? OwnedDescriptor.open(path, OwnedDescriptor.pathOnly) : nil
     }
@@ -109,9 +114,6 @@ package struct FollowedFile: ~Copyable {
         item = nil
         nearby = nil
         // In a mount a descriptor would keep that busy.
-        guard mount == nil else { return }
-        nearby = NearbyFile(file.path, called: file.path)
-        guard nearby == nil else { return }
-        item = try? OwnedDescriptor.open(file.path, OwnedDescriptor.pathOnly)
+        if mount == nil { find(byFileAt: file.path) }
     }
 }

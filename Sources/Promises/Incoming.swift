@@ -39,8 +39,7 @@ final class Incoming {
             return
         }
         let path = folder.incoming(name)
-        let file = SharedDescriptor(
-            try OwnedDescriptor.openOwn(path, O_RDWR))
+        let file = SharedDescriptor(try OwnedDescriptor.openOwn(path, O_RDWR))
         bytes = .file(file)
         if try file.status().size != blob.size {
             // A map that a death left behind tells of other bytes. It goes before the file has its size:
@@ -62,8 +61,7 @@ final class Incoming {
         switch bytes {
         case .file(let file): try file.with { (file) in file.startWriting() }
         case .memory(let memory):
-            let file = try OwnedDescriptor.openOwn(
-                folder.incoming(name), O_WRONLY | O_TRUNC)
+            let file = try OwnedDescriptor.openOwn(folder.incoming(name), O_WRONLY | O_TRUNC)
             try file.write(memory.bytes, at: 0)
             file.startWriting()
         }

@@ -17,8 +17,7 @@ enum SmallFile {
     }
 
     static func replace(_ path: String, _ text: String) throws(Errno) {
-        let file = try OwnedDescriptor.openOwn(
-            path + suffix, O_WRONLY | O_TRUNC)
+        let file = try OwnedDescriptor.openOwn(path + suffix, O_WRONLY | O_TRUNC)
         try file.write(Array(text.utf8), at: 0)
         try file.synchronizeData()
         try check { rename(path + suffix, path) }

@@ -33,8 +33,7 @@ package struct DesktopPlaces: Sendable {
         var bytes: [UInt8] = []
         for place in places.sorted() { bytes += place.pathBytes + [0] }
         guard
-            let made = try? OwnedDescriptor.openOwn(
-                file + ".new", O_WRONLY | O_TRUNC),
+            let made = try? OwnedDescriptor.openOwn(file + ".new", O_WRONLY | O_TRUNC),
             (try? made.write(bytes, at: 0)) != nil
         else { return }
         rename((file + ".new").cPath, file.cPath)
