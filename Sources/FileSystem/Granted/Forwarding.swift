@@ -134,6 +134,9 @@ final class Forwarding: Sendable {
         }
     }
 
+    /// Whether somebody waited for the owner in vain, and it has not answered since.
+    func isProbed(_ owner: String) -> Bool { state.withLock { $0.probed[owner] != nil } }
+
     /// Runs `work`, which nobody waits for.
     func post(_ owner: String, _ work: @escaping @Sendable () -> Void) {
         let queue = state.withLock { Self.queue(owner, &$0) }

@@ -8,6 +8,9 @@ internal import SystemCalls
 
 /// Names and listings of what is granted to the app that this mount is for.
 extension FuseSession {
+    /// How long an owner is waited for that says whether it grants anything, in milliseconds.
+    private static let folderPatience: UInt64 = 100
+
     /// Runs `work` on a thread that may wait for an owner, and answers the request with what it throws.
     func forward(
         _ request: Request, _ granted: GrantedTree, to owner: String,
@@ -38,14 +41,28 @@ extension FuseSession {
     }
 
     /// LOOKUP of the folder of an owner, of its documents or of their pictures.
+    ///
+    /// Does not wait for an owner that hangs: the kernel may have the directory locked that the folder is
+    /// in, which the app needs for what is its own. The owner's catalog says then whether the folder is there.
     func lookupFolder(_ request: Request, _ granted: GrantedTree, _ folder: GrantedNode) {
         // Names that no container has take no queue and no thread: a program may try any number of them.
-        guard granted.owners.isOwner(folder.owner) else { return request.fail(Errno(ENOENT)) }
-        forward(request, granted, to: folder.owner) { () throws(Errno) in
-            guard granted.grantsAnything(folder.owner) else { throw Errno(ENOENT) }
-            return { isAwaited in
-                if isAwaited { request.answer(granted.folderEntry(folder, counted: true)) }
+        let owner = folder.owner
+        guard granted.owners.isOwner(owner) else { return request.fail(Errno(ENOENT)) }
+        let answer: @Sendable (Bool) -> Void = { isThere in
+            guard isThere else { return request.fail(Errno(ENOENT)) }
+            request.answer(granted.folderEntry(folder, counted: true))
+        }
+        let answerByCatalog: @Sendable () -> Void = { [self] in
+            forward(request, granted, to: "") { () throws(Errno) in
+                let isThere = granted.owners.isInCatalog(owner)
+                return { isAwaited in if isAwaited { answer(isThere) } }
             }
+        }
+        if granted.forwarding.isProbed(owner) { return answerByCatalog() }
+        granted.forwarding.ask(owner, patience: Self.folderPatience) { () throws(Errno) in
+            granted.grantsAnything(owner)
+        } then: { isThere in
+            do throws(Errno) { answer(try isThere.get()) } catch { answerByCatalog() }
         }
     }
 

@@ -111,6 +111,33 @@ struct OwnerFailureTests {
         }
     }
 
+    /// The kernel looks up a name that it has not seen yet, or not since it was told of it anew, with the
+    /// directory locked.
+    @Test func `the app's own names are free while its way to a hanging owner is looked up`() throws
+    {
+        try withOwnerAndApp(.passthrough) { both in
+            try both.run("grant", "a.txt", "--to", "notes", "--write")
+            let (there, other) = (try both.appAgent(), try both.appAgent())
+            other.store("own.txt", "own")
+            let daemon = pid_t(try #require(both.ownerContainer.daemon))
+            kill(daemon, SIGSTOP)
+            defer { kill(daemon, SIGCONT) }
+            usleep(100_000)
+            there.beginOpen(Self.document, O_RDONLY)
+            there.waitUntilBlocked(in: SYS_openat)
+            for _ in 0..<20 {
+                other.store("own.txt", "still there")
+                other.rename("own.txt", "other.txt")
+                other.rename("other.txt", "own.txt")
+            }
+            #expect(other.content("own.txt") == "still there")
+            other.status("in test")
+            #expect(!there.hasFinished(within: 0))
+            kill(daemon, SIGCONT)
+            there.finish("open of a hanging owner's")
+        }
+    }
+
     @Test(arguments: [O_TRUNC, O_WRONLY | O_TRUNC, O_RDWR | O_TRUNC, nil])
     func `what was interrupted empties no document when the claim ends that it waited for`(
         _ flags: Int32?
