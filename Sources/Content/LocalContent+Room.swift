@@ -78,6 +78,19 @@ extension LocalContent {
         return true
     }
 
+    /// Bytes that are free for what grows; none while the room is not held that opening the container takes. Costs
+    /// next to nothing where they are many.
+    package var roomToGrow: UInt64 {
+        if hasAmpleRoom { return .max }
+        let free = freeBytes ?? .max
+        return free < Self.reserveSize && !holdsReserve ? 0 : free
+    }
+
+    private var holdsReserve: Bool {
+        var status = stat()
+        return stat(folder.reserve, &status) == 0 && status.st_size >= Self.leastReserve
+    }
+
     /// Bytes free for this user and in all on the disk that holds the container.
     package func space() throws(Errno) -> (free: UInt64, total: UInt64) {
         var status = statvfs()

@@ -71,6 +71,25 @@ final class Documents {
         #expect(fillings.count > 10)
     }
 
+    /// Makes files without a byte in a folder of their own until there is no room even for their names, as a
+    /// program does that goes on with the next file where it could not write one; how many there are then.
+    func fillWithNames(most: Int, in folder: String = "names") throws -> Int {
+        let script = """
+            import errno, os
+            number = 0
+            try:
+                os.mkdir("\(folder)")
+                while number < \(most):
+                    os.close(os.open("\(folder)/%06d" % number + "n" * 200, os.O_CREAT | os.O_WRONLY))
+                    number += 1
+            except OSError as error:
+                if error.errno != errno.ENOSPC: raise
+            print(number)
+            """
+        let made = try run(["python3", "-c", script], directory: container.mountPoint)
+        return Int(made.text.filter(\.isNumber)) ?? 0
+    }
+
     /// Deletes what filled the disk but for some files; how many bytes that was.
     func removeFillings(keeping kept: Int) -> Int {
         var bytes = 0

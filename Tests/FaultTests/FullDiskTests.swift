@@ -261,6 +261,34 @@ struct FullDiskTests {
         }
     }
 
+    /// They used up what the catalog holds for removals, and behind them no removal came to SQLite.
+    @Test(arguments: DataPath.mounts)
+    func `deleting makes room, however many names were to be made on the full disk`(
+        _ dataPath: DataPath
+    ) throws {
+        try withSmallDisk(dataPath) { documents in
+            documents.storeOldOnes()
+            documents.fillDisk()
+            let most = 20_000
+            var names = 0
+            for round in 0..<4 {
+                names += try documents.fillWithNames(most: most, in: "names-\(round)")
+                try #require(names < most, "names take no room")
+                // What waits for room goes into the catalog when that is opened.
+                try documents.crash()
+            }
+            documents.verify("with \(names) names on the full disk")
+            // As long as it takes is what is tested elsewhere.
+            let removed = documents.removeFillings(keeping: 3)
+            let seconds = documents.secondsUntilStored("again", size: removed / 2)
+            try #require(seconds < 60, "no room after \(seconds) s")
+            #expect(try documents.fillWithNames(most: 100, in: "more") == 100)
+            documents.verify("after \(names) names")
+            try documents.remount()
+            documents.verify("after unmount and mount")
+        }
+    }
+
     /// The kernel does not look at how much of a mapping's pages was written.
     @Test func `a mapping of which only a part fits leaves the old version`() throws {
         let disk = try SmallDisk(mebibytes: 64)

@@ -18,6 +18,10 @@ package final class ChangeLog: @unchecked Sendable {
     private static let longestQueue = 40_000
     /// With so many waiting they are applied without gathering more.
     private static let longQueue = 24_576
+    /// The same of what grows, on a disk with less than this free: SQLite has to have room for what waits when
+    /// the container is opened again.
+    private static let shortQueue = 256
+    private static let plenty: UInt64 = 32 << 20
     /// Mutations of one SQLite transaction.
     private static let batch = 8_192
     /// How long mutations may gather before they are applied, in milliseconds.
@@ -48,9 +52,14 @@ package final class ChangeLog: @unchecked Sendable {
         var wantDurable: ChangeSequence = 0
         /// Somebody waits: do not gather.
         var hurried = false
+        /// There may be room on the disk again.
+        var retries = false
         var problem: Failure?
         var closing = false
         var closed = false
+
+        /// The disk is full, and SQLite has used what it held for that.
+        var isStuck: Bool { problem?.isDiskFull ?? false }
     }
 
     private let journal: Journal
@@ -62,6 +71,8 @@ package final class ChangeLog: @unchecked Sendable {
     package let feed: ChangeFeed
     /// The journal could not be written, or not brought to the disk: nothing more may be acknowledged.
     private let isBroken = Atomic(false)
+    /// Bytes that are free on the disk for what grows. Costs next to nothing where they are many.
+    private let roomToGrow: @Sendable () -> UInt64
     /// Something was written that ``mark()`` has not noted.
     private let isUnmarked = Atomic(false)
     /// Changes that can be read again.
@@ -72,10 +83,13 @@ package final class ChangeLog: @unchecked Sendable {
     /// - Parameters:
     ///   - database: holds every mutation of the journal; used by this object alone from now on.
     ///   - kept: how many changes can be read again.
+    ///   - roomToGrow: bytes that are free on the disk for what grows; costs next to nothing where they are many.
     package init(
-        journal: Journal, database: CatalogDatabase, keeping kept: Int = ChangeLog.keptChanges
+        journal: Journal, database: CatalogDatabase, keeping kept: Int = ChangeLog.keptChanges,
+        roomToGrow: @escaping @Sendable () -> UInt64 = { .max }
     ) {
         self.kept = kept
+        self.roomToGrow = roomToGrow
         let applied = database.appliedSequence
         self.journal = journal
         self.database = database
@@ -113,6 +127,40 @@ package final class ChangeLog: @unchecked Sendable {
             })
         {
             throw Errno(28)
+        }
+    }
+
+    /// The same for what makes a name or the like. Of that nothing is taken while SQLite has no room on the
+    /// disk: what the journal has is for what makes room.
+    ///
+    /// - Parameter patience: how long room may take to come, in milliseconds.
+    /// - Throws: as ``admit()``; ENOSPC while there is no room.
+    package func admitGrowth(patience: UInt64 = 0) throws(Errno) {
+        try admit()
+        let (count, isStuck) = queue.withLock { ($0.mutations.count, $0.isStuck) }
+        if isStuck {
+            let isFree: Bool? = queue.wait(until: MonotonicClock.after(milliseconds: patience)) {
+                $0.isStuck ? nil : true
+            }
+            if isFree == nil { throw Errno(28) }
+        }
+        let room = roomToGrow()
+        if room == 0 { throw Errno(28) }
+        if count < Self.shortQueue || room >= Self.plenty { return }
+        queue.signal { $0.hurried = true }
+        let wasStuck = queue.wait(until: MonotonicClock.after(milliseconds: 2_000)) { state in
+            if state.isStuck { return true }
+            return state.mutations.count < Self.shortQueue ? false : nil
+        }
+        if wasStuck == true { throw Errno(28) }
+    }
+
+    /// There may be room on the disk again: SQLite is to try at once what it could not do.
+    package func retry() {
+        queue.signal { state in
+            if !state.isStuck { return }
+            state.retries = true
+            state.hurried = true
         }
     }
 
@@ -268,8 +316,9 @@ package final class ChangeLog: @unchecked Sendable {
             } catch {
                 queue.signal { $0.problem = error }
                 if closing { break }
-                _ = queue.wait(until: MonotonicClock.after(milliseconds: 500)) {
-                    $0.closing ? true : nil
+                _ = queue.wait(until: MonotonicClock.after(milliseconds: 500)) { state in
+                    defer { state.retries = false }
+                    return state.closing || state.retries ? true : nil
                 }
             }
         }
@@ -325,6 +374,9 @@ package final class ChangeLog: @unchecked Sendable {
         }
         if let problem = outcome { throw problem }
     }
+
+    /// What the journal has and SQLite has not, in its order; perhaps some that it has as well.
+    package var waiting: [Mutation] { queue.withLock { $0.mutations } }
 
     /// What stops SQLite from taking changes, if anything does.
     package var problem: Failure? { queue.withLock { $0.problem } }

@@ -12,6 +12,39 @@ extension CatalogDatabase {
     package func apply(_ mutations: [Mutation]) throws(Failure) {
         let fresh = mutations.drop { $0.sequence <= appliedSequence && $0.sequence > 0 }
         guard let last = fresh.last else { return }
+        let batch = try batch(of: fresh)
+        let highest = max(highestNumber, batch.highestNumber)
+        try connection.transaction { () throws(Failure) in
+            try write(fresh)
+            try write(batch)
+            try setCounter(.applied, last.sequence)
+            if highest > highestNumber { try setCounter(.highest, highest) }
+        }
+        appliedSequence = last.sequence
+        highestNumber = highest
+    }
+
+    /// Runs `body` on the tables as they will be when the mutations have been applied, and undoes that. It can
+    /// change nothing. Needs no room on the disk: what is changed is in memory until it would be kept.
+    ///
+    /// - Parameter mutations: in their order; those that have been applied by anybody are skipped.
+    package func supposing<Result>(
+        _ mutations: [Mutation], _ body: (CatalogDatabase) throws(Failure) -> Result
+    ) throws(Failure) -> Result {
+        try connection.execute("PRAGMA cache_spill = OFF")
+        let applied = appliedSequence
+        defer { appliedSequence = applied }
+        return try connection.supposing { () throws(Failure) in
+            appliedSequence = UInt64(bitPattern: try counter(.applied))
+            try write(batch(of: mutations.drop { $0.sequence <= appliedSequence }))
+            try connection.execute("PRAGMA query_only = ON")
+            defer { try? connection.execute("PRAGMA query_only = OFF") }
+            return try body(self)
+        }
+    }
+
+    /// What the mutations come to, which follow the last one that was applied.
+    private func batch(of fresh: ArraySlice<Mutation>) throws(Failure) -> EffectBatch {
         var batch = EffectBatch()
         var expected = appliedSequence
         for mutation in fresh {
@@ -26,15 +59,7 @@ extension CatalogDatabase {
             }
             for effect in mutation.effects { batch.add(effect) }
         }
-        let highest = max(highestNumber, batch.highestNumber)
-        try connection.transaction { () throws(Failure) in
-            try write(fresh)
-            try write(batch)
-            try setCounter(.applied, last.sequence)
-            if highest > highestNumber { try setCounter(.highest, highest) }
-        }
-        appliedSequence = last.sequence
-        highestNumber = highest
+        return batch
     }
 
     private func write(_ changes: ArraySlice<Mutation>) throws(Failure) {

@@ -17,12 +17,12 @@ extension CatalogDatabase {
     private static let reserveBytes: Int64 = 1 << 20
     private static let pageBytes: Int64 = 4_096
 
-    /// Takes the room, as far as the disk has it, and keeps it until the catalog is closed.
+    /// Takes the room, as far as the disk has it, and keeps it until the catalog is closed. The reserve is
+    /// taken when mutations are applied, or with ``refillReserve()``: before that they may need it.
     package func holdRoom() throws(Failure) {
         holdsRoom = true
         connection.setChunk(Int32(CatalogRoom.chunk))
         hasReserve = try connection.integer("SELECT count(*) FROM meta WHERE key = 'reserve'") != 0
-        try refillReserve()
         if room == nil { room = CatalogRoom(path: connection.path) }
         room?.hold()
     }
@@ -45,6 +45,7 @@ extension CatalogDatabase {
                 }
             }
             try makeRoom()
+            try checkRoom()
             try apply(Array(rest.prefix(Self.smallBatch)))
             // The next one has the log from its start again.
             try checkpoint()
@@ -70,13 +71,25 @@ extension CatalogDatabase {
         try checkpoint()
     }
 
-    /// On a full disk there is none, until there is room again.
-    private func refillReserve() throws(Failure) {
+    /// Fails if a small transaction may need more than the file has: what is in SQLite's log and cannot go into
+    /// the file takes room when the container is opened again, too.
+    private func checkRoom() throws(Failure) {
+        let needed = Int64(Self.smallBatch) * Self.growth + Self.slack
+        if try connection.integer("PRAGMA freelist_count") * Self.pageBytes >= needed { return }
+        if extendFile(for: Self.smallBatch) { return }
+        throw SQLiteFailure.full(path: path)
+    }
+
+    /// Takes the pages that are given up on a full disk. There are none on one, until there is room again.
+    package func refillReserve() throws(Failure) {
         if hasReserve || !holdsRoom { return }
+        guard extendFile(for: Int(Self.reserveBytes / Self.growth)) else { return }
         do throws(Failure) {
             try connection.execute(
                 "INSERT INTO meta VALUES ('reserve', zeroblob(\(Self.reserveBytes)))")
             hasReserve = true
+            // Or it would take as much of SQLite's log, too.
+            try checkpoint()
         } catch {
             if !error.isDiskFull { throw error }
         }

@@ -120,6 +120,14 @@ final class Connection {
         }
     }
 
+    /// Runs `body` in one transaction, and undoes that.
+    func supposing<Result>(_ body: () throws(Failure) -> Result) throws(Failure) -> Result {
+        rollBack()
+        try execute("BEGIN IMMEDIATE")
+        defer { rollBack() }
+        return try body()
+    }
+
     /// The file grows and shrinks in pieces of this many bytes.
     func setChunk(_ bytes: Int32) {
         var bytes = bytes

@@ -23,6 +23,9 @@ enum SQLiteFailure {
         make(code, String(cString: sqlite3_errstr(code)), path: path)
     }
 
+    /// As when SQLite finds no room.
+    static func full(path: String) -> Failure { make(SQLITE_FULL, path: path) }
+
     private static func meaning(of code: Int32) -> (Failure.Kind, String) {
         switch code {
         case SQLITE_NOTADB, SQLITE_CORRUPT: (.badData, "")

@@ -156,7 +156,8 @@ package final class Container: @unchecked Sendable {
         lastPublished = opened.lastPublished
         isSettled = Atomic(opened.recovered == nil)
         store = opened.store
-        log = ChangeLog(journal: opened.journal, database: opened.database)
+        let content = opened.content
+        log = ChangeLog(journal: opened.journal, database: opened.database) { content.roomToGrow }
         reader = Lock(opened.reader)
     }
 
@@ -203,6 +204,7 @@ package final class Container: @unchecked Sendable {
         try database.checkpoint()
         if let report { try Recovery.removeUnneeded(report, database, content) }
         content.holdReserve()
+        try database.refillReserve()
         // The journal and the rows that were read through are as large as the index.
         Memory.trim()
         return Opened(
@@ -310,11 +312,17 @@ package final class Container: @unchecked Sendable {
         return false
     }
 
-    /// Runs `body` with a connection that has everything recorded so far.
+    /// Runs `body` with a connection that has everything recorded so far. On a full disk it may only look.
     package func query<Result>(
         _ body: (CatalogDatabase) throws(Failure) -> Result
     ) throws(Failure) -> Result {
-        try log.drain()
+        do throws(Failure) { try log.drain() } catch {
+            guard error.isDiskFull else { throw error }
+            // What would make room asks here what is not needed any more.
+            return try reader.withLock { (database) throws(Failure) in
+                try database.supposing(log.waiting, body)
+            }
+        }
         return try reader.withLock { (database) throws(Failure) in try body(database) }
     }
 

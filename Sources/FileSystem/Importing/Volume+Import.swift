@@ -179,7 +179,7 @@ extension Volume {
             stale.add(step.stale)
         }
         if !pass.isFirst { try prepare(&step, entries[...]) }
-        try log.admit()
+        try admitGrowth()
         var next = 0
         while next < entries.count, !step.isFull {
             step.coming = pass.coming

@@ -199,7 +199,10 @@ final class Keeper: Sendable {
     /// Removes items that have no name, and tells who waits for that; says whether there are more.
     private func purge(_ weeding: Weeding, now: Bool, ending: Bool) -> Bool {
         let (gained, isMore) = weeding.purge(now: now, ending: ending)
-        if gained { weeding.noteRemoval() }
+        if gained {
+            weeding.noteRemoval()
+            weeding.volume.log.retry()
+        }
         state.signal { state in
             if gained { state.gained = state.begun }
             if !isMore { state.purged = state.begun }

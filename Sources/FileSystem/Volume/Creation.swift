@@ -18,7 +18,7 @@ extension Volume {
         _ parent: NodeNumber, _ name: UnsafeRawBufferPointer, _ blueprint: Blueprint,
         _ caller: Caller
     ) throws(Errno) -> Entry {
-        try change { (state) throws(Errno) in
+        try change(growing: true) { (state) throws(Errno) in
             let directory = try state.directory(parent)
             let (position, sequence) = try state.create(directory, name, blueprint, caller)
             let node = state.index[item: position].pointee.node
@@ -40,7 +40,7 @@ extension Volume {
         let writes = flags & O_ACCMODE != O_RDONLY
         let process = CallerProcess.process(of: caller.thread)
         meet(process)
-        try log.admit()
+        try admitGrowth()
         let created = try state.withLock {
             (state) throws(Errno) -> (node: NodeNumber, session: WriteSession?, item: ItemNumber) in
             try state.askAgain(asksAgain)

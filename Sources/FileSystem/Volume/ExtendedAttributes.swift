@@ -158,7 +158,7 @@ extension Volume {
         _ node: NodeNumber, _ name: [UInt8], _ value: [UInt8], flags: Int32 = 0, _ caller: Caller
     ) throws(Errno) -> [NodeNumber] {
         if value.count > Limits.attribute { throw Errno(E2BIG) }
-        return try change { (state) throws(Errno) in
+        return try change(growing: true) { (state) throws(Errno) in
             let position = try state.position(node)
             let record = state.index[item: position]
             if !record.pointee.isRegular, !record.pointee.isDirectory,

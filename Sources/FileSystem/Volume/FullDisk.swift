@@ -13,6 +13,23 @@ extension Volume {
         !content.hasAmpleRoom && (try? content.space()).map { $0.free < Self.fullDisk } ?? false
     }
 
+    /// How long who makes a name waits until what was removed has made room, and until the catalog has that, in
+    /// milliseconds: the kernel keeps the directory locked meanwhile.
+    private static let patience: (removing: UInt64, noting: UInt64) = (2_000, 1_000)
+
+    /// To be called before anything is made that takes room in the catalog.
+    ///
+    /// - Throws: ENOSPC if the disk is full and nothing that was removed makes room, and as `ChangeLog.admit`.
+    func admitGrowth() throws(Errno) {
+        do throws(Errno) { try log.admitGrowth() } catch {
+            let mayGain = error.code == ENOSPC && state.withLock { !$0.dying.isEmpty }
+            guard mayGain else { throw error }
+            keeper.makeRoom(
+                .ofRemoved, until: MonotonicClock.after(milliseconds: Self.patience.removing))
+            try log.admitGrowth(patience: Self.patience.noting)
+        }
+    }
+
     /// ENOSPC if what the kernel wrote by itself may not be whole, because the disk is full, or was when this
     /// was asked before and nothing was written since.
     func checkRoom(_ session: WriteSession) throws(Errno) {

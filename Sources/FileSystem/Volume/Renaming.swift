@@ -235,7 +235,7 @@ extension Volume {
             let position = try state.position(node)
             return state.index[item: position].pointee.links == 0 ? position : 0
         }
-        let others = try change { (state) throws(Errno) in
+        let others = try change(growing: true) { (state) throws(Errno) in
             let position = try state.position(node)
             let directory = try state.directory(parent)
             try state.checkRoom(for: name, of: .linked, in: directory)

@@ -239,10 +239,12 @@ package final class Volume: @unchecked Sendable {
     }
 
     /// Runs `body` alone with the state, then makes what it recorded survive the daemon's death.
+    ///
+    /// - Parameter growing: it makes a name or the like, which a full disk has no room for.
     func change<Result>(
-        _ body: (VolumeState) throws(Errno) -> (Result, ChangeSequence)
+        growing: Bool = false, _ body: (VolumeState) throws(Errno) -> (Result, ChangeSequence)
     ) throws(Errno) -> Result {
-        try log.admit()
+        try growing ? admitGrowth() : log.admit()
         let (result, sequence) = try state.withLock { (state) throws(Errno) in try body(state) }
         try log.flush(upTo: sequence)
         return result
