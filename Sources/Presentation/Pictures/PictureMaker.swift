@@ -97,14 +97,23 @@ package final class PictureMaker: Sendable {
         }
         guard case .file(_, let path) = input else { throw .unavailable("it has no file") }
         let programs = try programs(thatDraw: order.fileName, order.type)
-        for size in order.sizes {
-            let bytes = try inSandbox(size.pixels, worker, cancellation) {
-                () throws(ThumbnailFailure) in
-                try programs.picture(
-                    ofFileAt: path, fileName: order.fileName, size: size.pixels,
-                    cancellation: cancellation)
+        var largest: [UInt8]?
+        for size in order.sizes.sorted() {
+            do throws(ThumbnailFailure) {
+                let bytes = try inSandbox(size.pixels, worker, cancellation) {
+                    () throws(ThumbnailFailure) in
+                    try programs.picture(
+                        ofFileAt: path, fileName: order.fileName, size: size.pixels,
+                        cancellation: cancellation)
+                }
+                pictures[size] = try Self.checked(bytes, size)
+                largest = pictures[size]
+            } catch {
+                // What takes too much in this size takes more in the next: those are shown the last one.
+                guard let largest, error.isOfDocument else { throw error }
+                for size in order.sizes where pictures[size] == nil { pictures[size] = largest }
+                break
             }
-            pictures[size] = try Self.checked(bytes, size)
         }
         return pictures
     }

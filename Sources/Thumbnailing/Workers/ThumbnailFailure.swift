@@ -14,6 +14,14 @@ public enum ThumbnailFailure: Error, Equatable, Sendable, CustomStringConvertibl
     /// No process to draw it can be had, or nowhere to run it: why. It has not seen the document.
     case unavailable(String)
 
+    /// Whether it says something of the document: that it cannot be drawn, or takes too much.
+    public var isOfDocument: Bool {
+        switch self {
+        case .refused, .died, .timedOut: true
+        case .cancelled, .ended, .unavailable: false
+        }
+    }
+
     /// One line for people.
     public var description: String {
         switch self {

@@ -25,7 +25,7 @@ struct ForeignPictureTests {
                 let entry = """
                     [Thumbnailer Entry]
                     TryExec=/bin/sh
-                    Exec=/bin/sh -c "\(line)" name %i %o
+                    Exec=/bin/sh -c "\(line)" name %i %o %s
                     MimeType=image/x-test;
                     """
                 try PictureDesk.write(Array(entry.utf8), to: data + "/thumbnailers/t.thumbnailer")
@@ -205,6 +205,18 @@ struct ForeignPictureTests {
                 // The width of a PNG file, in its first chunk.
                 #expect(shown[16..<20].reduce(0) { $0 << 8 | Int($1) } == size)
             }
+        }
+    }
+
+    @Test(.enabled(if: canSandbox, "needs bubblewrap"))
+    func `what cannot be drawn in a large size is shown in the largest that can`() throws {
+        try withProgram("[ $3 -le 256 ] && cp $1 $2") { desk in
+            desk.agent.store("a.test", try desk.reference(PictureDesk.slide(1), "slide", 1_024))
+            #expect(state(desk.agent, "a.test") == "ready")
+            let small = desk.picture("a.test", 128)
+            let medium = desk.picture("a.test", 256)
+            #expect(small != medium)
+            for size in [512, 1_024] { #expect(desk.picture("a.test", size) == medium) }
         }
     }
 
