@@ -77,6 +77,15 @@ final class InsideContainer {
         isReleased: Bool = true
     ) throws(Errno) {
         let (node, handle) = try open(name)
+        try write(
+            bytes, node, handle, synchronize: synchronize, pause: pause, isReleased: isReleased)
+    }
+
+    /// Writes at the beginning of a document that is open, and closes it; as ``save``.
+    func write(
+        _ bytes: [UInt8], _ node: NodeNumber, _ handle: Handle, synchronize: Bool = false,
+        pause: UInt32 = 0, isReleased: Bool = true
+    ) throws(Errno) {
         var released = false
         defer { if !released { volume.release(node, handle) } }
         let (file, session) = try volume.writable(node, handle)
@@ -101,13 +110,15 @@ final class InsideContainer {
     }
 
     /// Opens the document to write it, emptied.
-    func open(_ name: String) throws(Errno) -> (NodeNumber, Handle) {
+    func open(_ name: String, flags: Int32 = O_WRONLY | O_TRUNC) throws(Errno) -> (
+        NodeNumber, Handle
+    ) {
         if let node = try find(name) {
             // As the VFS does: the first open of a version is sent round.
             for _ in 0..<2 {
                 let target = try find(name) ?? node
                 let result = Received<Opened>()
-                volume.open(target, flags: O_WRONLY | O_TRUNC, caller) { result.set($0) }
+                volume.open(target, flags: flags, caller) { result.set($0) }
                 switch result.wait() {
                 case .success(let opened): return (target, opened.handle)
                 case .failure(let error) where error.code == ESTALE: continue

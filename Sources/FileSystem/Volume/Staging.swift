@@ -18,8 +18,8 @@ extension Volume {
                 try makesRoom ? makeRoom(copy) : copy()
                 markUnwritten(session)
             }
+            try begun(session, touched: false)
             staging.made = true
-            try staged(session, touched: false)
         }
     }
 
@@ -102,9 +102,9 @@ extension Volume {
                 _ = try file.with { (file) throws(Errno) in
                     try check { ftruncate(file.number, off_t(size)) }
                 }
-            } else if beginPacked(session, size: size) {
-                staging.made = true
-            } else {
+                return try staged(session, touched: true)
+            }
+            if !beginPacked(session, size: size) {
                 let kept = min(size, session.base.size)
                 let file = try makeRoom { () throws(Errno) in
                     try copyBase(session, size: kept)
@@ -119,9 +119,18 @@ extension Volume {
                         throw error
                     }
                 }
-                staging.made = true
             }
-            try staged(session, touched: true)
+            try begun(session, touched: true)
+            staging.made = true
+        }
+    }
+
+    /// The same for what was just made. If it fails there is nothing: what is written by whoever comes next would
+    /// not count as staged, and be lost.
+    private func begun(_ session: WriteSession, touched: Bool) throws(Errno) {
+        do throws(Errno) { try staged(session, touched: touched) } catch {
+            content.removeStaging(session.node)
+            throw error
         }
     }
 
