@@ -6,8 +6,10 @@ import Testing
 
 /// A journal on a disk that fails.
 @Suite(.serialized) struct JournalFaultTests {
-    private func withLog(_ body: (ChangeLog) throws -> Void) throws {
-        let folder = try TemporaryFolder()
+    private func withLog(
+        in folder: TemporaryFolder? = nil, _ body: (ChangeLog) throws -> Void
+    ) throws {
+        let folder = try folder ?? TemporaryFolder()
         let database = try CatalogDatabase(path: folder.file("catalog.db"), create: true)
         try Directories.make(folder.file("journal"))
         let log = ChangeLog(
@@ -34,9 +36,45 @@ import Testing
                 FaultInjection.arm(after: 0, error: 0)
             }
             #expect(isRefused)
+            #expect(log.problem?.message.contains("the disk did not take the journal") == true)
             #expect(throws: Errno(EIO)) { try log.synchronize() }
             #expect(throws: Errno(EIO)) { try log.admit() }
             #expect(throws: Errno(EIO)) { try change() }
+        }
+    }
+
+    /// A disk that never writes over a block in its place, as btrfs, may have no room for one of the journal.
+    @Test(arguments: [ENOSPC, EIO])
+    func `a journal that could not be written for a moment takes all that waits`(error: Int32)
+        throws
+    {
+        let folder = try TemporaryFolder()
+        try withLog(in: folder) { log in
+            func failing(_ body: () throws -> Void) -> Errno? {
+                FaultInjection.arm(after: 1, error: error)
+                defer { FaultInjection.arm(after: 0, error: 0) }
+                do { try body() } catch { return error as? Errno }
+                return nil
+            }
+            func change() throws {
+                log.append(mutation(0, []))
+                try log.flush(upTo: log.head)
+            }
+            var refusals = 0
+            // The applying thread may make the call that fails.
+            for _ in 0..<100 where refusals < 10 {
+                try change()
+                if let refusal = failing(change) {
+                    #expect(refusal == Errno(error))
+                    // Nothing more is taken as long as what waits cannot be written.
+                    if failing(log.admit) != nil { refusals += 1 }
+                }
+                try log.admit()
+                #expect(log.problem == nil)
+                let records = try Journal(folder: folder.file("journal")).contents().records
+                #expect(records.map(\.sequence) == Array(1...log.head))
+            }
+            #expect(refusals == 10)
         }
     }
 }

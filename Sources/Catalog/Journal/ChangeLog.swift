@@ -18,10 +18,6 @@ package final class ChangeLog: @unchecked Sendable {
     private static let longestQueue = 40_000
     /// With so many waiting they are applied without gathering more.
     private static let longQueue = 24_576
-    /// The same of what grows, on a disk with less than this free: SQLite has to have room for what waits when
-    /// the container is opened again.
-    private static let shortQueue = 256
-    private static let plenty: UInt64 = 32 << 20
     /// Mutations of one SQLite transaction.
     private static let batch = 8_192
     /// How long mutations may gather before they are applied, in milliseconds.
@@ -43,7 +39,7 @@ package final class ChangeLog: @unchecked Sendable {
         /// Everything up to here survives power loss.
         var synchronized: ChangeSequence = 0
     }
-    private struct Queue {
+    struct Queue {
         var mutations: [Mutation] = []
         /// Everything up to here is in SQLite.
         var applied: ChangeSequence
@@ -66,13 +62,15 @@ package final class ChangeLog: @unchecked Sendable {
     private let database: CatalogDatabase
     private let pending: Lock<Pending>
     private let writer: Lock<Writer>
-    private let queue: Monitor<Queue>
+    let queue: Monitor<Queue>
     /// Tells of changes when the journal has them.
     package let feed: ChangeFeed
-    /// The journal could not be written, or not brought to the disk: nothing more may be acknowledged.
+    /// The journal could not be brought to the disk: nothing more may be acknowledged.
     private let isBroken = Atomic(false)
     /// Bytes that are free on the disk for what grows. Costs next to nothing where they are many.
-    private let roomToGrow: @Sendable () -> UInt64
+    let roomToGrow: @Sendable () -> UInt64
+    /// The journal did not take what is pending, and is to be tried again first.
+    private let isHeldUp = Atomic(false)
     /// Something was written that ``mark()`` has not noted.
     private let isUnmarked = Atomic(false)
     /// Changes that can be read again.
@@ -108,10 +106,14 @@ package final class ChangeLog: @unchecked Sendable {
     /// Says whether another mutation can be taken: waits a little while SQLite is far behind.
     ///
     /// - Throws: ENOSPC when SQLite cannot write and the journal is nearly full, EIO when the
-    ///   journal could not be written, or not brought to the disk. Nothing has been changed then.
+    ///   journal could not be brought to the disk, and what it said when it could not be written and still
+    ///   cannot. Nothing has been changed then.
     package func admit() throws(Errno) {
         // Not under the writer's lock, which is held while the journal is written.
         if isBroken.load(ordering: .acquiring) { throw Errno(5) }
+        if isHeldUp.load(ordering: .acquiring) {
+            try writer.withLock { (state) throws(Errno) in try write(&state) }
+        }
         if queue.withLock({ $0.mutations.count < Self.longestQueue && $0.problem == nil }) {
             return
         }
@@ -127,40 +129,6 @@ package final class ChangeLog: @unchecked Sendable {
             })
         {
             throw Errno(28)
-        }
-    }
-
-    /// The same for what makes a name or the like. Of that nothing is taken while SQLite has no room on the
-    /// disk: what the journal has is for what makes room.
-    ///
-    /// - Parameter patience: how long room may take to come, in milliseconds.
-    /// - Throws: as ``admit()``; ENOSPC while there is no room.
-    package func admitGrowth(patience: UInt64 = 0) throws(Errno) {
-        try admit()
-        let (count, isStuck) = queue.withLock { ($0.mutations.count, $0.isStuck) }
-        if isStuck {
-            let isFree: Bool? = queue.wait(until: MonotonicClock.after(milliseconds: patience)) {
-                $0.isStuck ? nil : true
-            }
-            if isFree == nil { throw Errno(28) }
-        }
-        let room = roomToGrow()
-        if room == 0 { throw Errno(28) }
-        if count < Self.shortQueue || room >= Self.plenty { return }
-        queue.signal { $0.hurried = true }
-        let wasStuck = queue.wait(until: MonotonicClock.after(milliseconds: 2_000)) { state in
-            if state.isStuck { return true }
-            return state.mutations.count < Self.shortQueue ? false : nil
-        }
-        if wasStuck == true { throw Errno(28) }
-    }
-
-    /// There may be room on the disk again: SQLite is to try at once what it could not do.
-    package func retry() {
-        queue.signal { state in
-            if !state.isStuck { return }
-            state.retries = true
-            state.hurried = true
         }
     }
 
@@ -256,8 +224,10 @@ package final class ChangeLog: @unchecked Sendable {
             }
             let last = part[part.endIndex - 1].sequence
             do throws(Errno) { try journal.write(records, last: last) } catch {
-                // What is in memory can no longer be recorded: nothing more may be acknowledged.
-                isBroken.store(true, ordering: .releasing)
+                // Nothing is lost here either: the next try writes the same bytes to the same place. A disk that
+                // never writes over a block in its place (btrfs) may have no room for one of the journal.
+                pending.withLock { $0.mutations = mutations + $0.mutations }
+                isHeldUp.store(true, ordering: .releasing)
                 throw error
             }
             state.flushed = last
@@ -271,6 +241,7 @@ package final class ChangeLog: @unchecked Sendable {
             if many { queue.signal { _ in } }
             feed.publish(part)
         }
+        isHeldUp.store(false, ordering: .releasing)
     }
 
     /// Goes on in the other file when this one is nearly full and the other is free; waits for that
@@ -375,11 +346,16 @@ package final class ChangeLog: @unchecked Sendable {
         if let problem = outcome { throw problem }
     }
 
-    /// What the journal has and SQLite has not, in its order; perhaps some that it has as well.
-    package var waiting: [Mutation] { queue.withLock { $0.mutations } }
-
-    /// What stops SQLite from taking changes, if anything does.
-    package var problem: Failure? { queue.withLock { $0.problem } }
+    /// What stops the journal or SQLite from taking changes, if anything does.
+    package var problem: Failure? {
+        if isBroken.load(ordering: .acquiring) {
+            return Failure(
+                .inputOutput,
+                "\(journal.folder): the disk did not take the journal: nothing can be changed until the "
+                    + "container is unmounted and mounted again; see first that this disk works")
+        }
+        return queue.withLock { $0.problem }
+    }
 
     /// Applies everything, makes it durable and ends the thread. Nothing may be appended afterwards.
     package func close() {

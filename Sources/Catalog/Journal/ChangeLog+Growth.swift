@@ -1,0 +1,47 @@
+package import Model
+package import SystemCalls
+
+/// A disk that is full, or nearly.
+extension ChangeLog {
+    /// What grows and may wait for SQLite on a disk with less than this free: there has to be room for all that
+    /// waits when the container is opened again.
+    private static let shortQueue = 256
+    private static let plenty: UInt64 = 32 << 20
+
+    /// As ``admit()``, for what makes a name or the like. Of that nothing is taken while SQLite has no room on the
+    /// disk: what the journal has is for what makes room.
+    ///
+    /// - Parameter patience: how long room may take to come, in milliseconds.
+    /// - Throws: as ``admit()``; ENOSPC while there is no room.
+    package func admitGrowth(patience: UInt64 = 0) throws(Errno) {
+        try admit()
+        let (count, isStuck) = queue.withLock { ($0.mutations.count, $0.isStuck) }
+        if isStuck {
+            let isFree: Bool? = queue.wait(until: MonotonicClock.after(milliseconds: patience)) {
+                $0.isStuck ? nil : true
+            }
+            if isFree == nil { throw Errno(28) }
+        }
+        let room = roomToGrow()
+        if room == 0 { throw Errno(28) }
+        if count < Self.shortQueue || room >= Self.plenty { return }
+        queue.signal { $0.hurried = true }
+        let wasStuck = queue.wait(until: MonotonicClock.after(milliseconds: 2_000)) { state in
+            if state.isStuck { return true }
+            return state.mutations.count < Self.shortQueue ? false : nil
+        }
+        if wasStuck == true { throw Errno(28) }
+    }
+
+    /// There may be room on the disk again: SQLite is to try at once what it could not do.
+    package func retry() {
+        queue.signal { state in
+            if !state.isStuck { return }
+            state.retries = true
+            state.hurried = true
+        }
+    }
+
+    /// What the journal has and SQLite has not, in its order; perhaps some that it has as well.
+    package var waiting: [Mutation] { queue.withLock { $0.mutations } }
+}
