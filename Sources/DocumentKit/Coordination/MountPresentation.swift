@@ -28,20 +28,26 @@ final class MountPresentation: Sendable {
         number = Lock(id)
         let told = Told(connection, answers, id, mountPoint)
         Threads.start("presentation") { [shown, number] in
-            told.run(presenter, of: place.absolute) { path in shown.withLock { $0 = path } }
+            let isWanted = { number.withLock { $0 != nil } }
+            told.run(presenter, of: place.absolute, while: isWanted) { path in
+                shown.withLock { $0 = path }
+            }
             number.withLock { $0 = nil }
             presenter.presentationEnded()
         }
     }
 
-    /// Its number at the control socket; `nil` when its connection is gone: the mount that comes next knows
-    /// none of that number, or another.
+    /// Its number at the control socket; `nil` when it has ended, or its connection is gone: the daemon knows
+    /// none of that number then, and the mount that comes next none, or another.
     var id: Int? { number.withLock { $0 } }
 
     /// Where the item is now.
     var path: String { shown.withLock { $0 } }
 
-    func end() { connection.close() }
+    func end() {
+        number.withLock { $0 = nil }
+        connection.close()
+    }
 }
 
 /// The thread of a presentation in a mount.
@@ -62,9 +68,14 @@ private final class Told: Sendable {
     }
 
     /// Tells until the connection ends. `moved` is given each new path of the item.
-    func run(_ presenter: any FilePresenter, of start: String, _ moved: (String) -> Void) {
+    ///
+    /// - Parameter isWanted: what had come before the end is there still, and is not told any more.
+    func run(
+        _ presenter: any FilePresenter, of start: String, while isWanted: () -> Bool,
+        _ moved: (String) -> Void
+    ) {
         var current = start
-        while let message = (try? connection.next())?["message"]?.object {
+        while let message = (try? connection.next())?["message"]?.object, isWanted() {
             let path = message.path("path").map(absolute) ?? mountPoint
             switch message["kind"]?.string {
             case "prepare": prepare(presenter, current, message)

@@ -11,26 +11,38 @@ final class FolderPresentation: Sendable {
         case below(SubitemChange)
     }
 
-    private struct State {
-        /// Both followers have it.
+    /// Who finds out what happens.
+    private struct Followers {
+        /// All have it.
         var inotify: Inotify
         var item: FollowedItem
         /// Of a folder.
         var tree: FolderTree?
+    }
+
+    private struct State {
+        /// `nil` from the end on.
+        var followers: Followers?
+        /// Where the item is, or was last.
+        var path: String
         /// What was found out and not told.
         var untold: [Told] = []
         /// How many coordinators work on which paths on this presentation's behalf.
         var own: [PathKey: Int] = [:]
+        /// A call of the presenter's is under way, or about to be.
+        var isTelling = false
         var hasEnded = false
     }
 
-    /// The descriptor of inotify, as long as this lives.
+    /// The descriptor of inotify, as long as there are followers.
     private let queue: Int32
-    private let state: Lock<State>
+    private let state: Monitor<State>
     private let bell: OwnedDescriptor
 
     /// How long what belongs together may take to arrive, in microseconds.
     private static let gathering: UInt32 = 5_000
+    /// How long ``end()`` waits for the queue to be let go, in milliseconds.
+    private static let parting: UInt64 = 1_000
 
     init(of place: ItemPlace, _ presenter: any FilePresenter) throws(CoordinationError) {
         let path = place.absolute
@@ -39,11 +51,11 @@ final class FolderPresentation: Sendable {
             queue = inotify.number
             bell = OwnedDescriptor(adopting: try check { shim_signal_descriptor() })
             let isFolder = FolderTree.Entry(path)?.isFolder ?? false
-            state = Lock(
-                State(
-                    inotify: inotify,
-                    item: try FollowedItem(path, inotify, isMounted: place.mountPoint != nil),
-                    tree: isFolder ? try FolderTree(path, inotify) : nil))
+            let followers = Followers(
+                inotify: inotify,
+                item: try FollowedItem(path, inotify, isMounted: place.mountPoint != nil),
+                tree: isFolder ? try FolderTree(path, inotify) : nil)
+            state = Monitor(State(followers: followers, path: path))
         } catch {
             throw .unavailable(
                 error.code == ENOSPC || error.code == EMFILE
@@ -53,14 +65,19 @@ final class FolderPresentation: Sendable {
     }
 
     /// Where the item is now.
-    var path: String { state.withLock { $0.item.path } }
+    var path: String { state.withLock { $0.path } }
 
     /// Whether it has not ended.
     var isTelling: Bool { state.withLock { !$0.hasEnded } }
 
+    /// Tells nothing from now on. Returns when nothing is watched any more, as a user has few queues of inotify,
+    /// unless a call of the presenter's is under way: that may be what ends it, or wait for who does.
     func end() {
         state.withLock { $0.hasEnded = true }
         ring()
+        let _: Bool? = state.wait(until: MonotonicClock.after(milliseconds: Self.parting)) {
+            $0.followers == nil || $0.isTelling ? true : nil
+        }
     }
 
     private func ring() {
@@ -91,24 +108,27 @@ final class FolderPresentation: Sendable {
 
     /// Takes what happened and finds out what it means.
     private func look(_ state: inout State) {
-        let events = state.inotify.take()
-        if state.item.isUnmounted(events) { state.hasEnded = true }
+        guard var followers = state.followers else { return }
+        defer { state.followers = followers }
+        let events = followers.inotify.take()
+        if followers.item.isUnmounted(events) { state.hasEnded = true }
         if state.hasEnded { return }
-        for change in state.item.follow(events) {
-            if case .moved(let path) = change { state.tree?.root = path }
-            let isOwn = state.own[PathKey(state.item.path)] != nil
+        for change in followers.item.follow(events) {
+            state.path = followers.item.path
+            if case .moved(let path) = change { followers.tree?.root = path }
+            let isOwn = state.own[PathKey(state.path)] != nil
             switch change {
-            case .deleted: state.tree = nil
-            case .changed where state.tree == nil:
+            case .deleted: followers.tree = nil
+            case .changed where followers.tree == nil:
                 // It is a folder from now on.
-                if FolderTree.Entry(state.item.path)?.isFolder == true {
-                    state.tree = try? FolderTree(state.item.path, state.inotify)
+                if FolderTree.Entry(state.path)?.isFolder == true {
+                    followers.tree = try? FolderTree(state.path, followers.inotify)
                 }
             default: break
             }
             if !isOwn { state.untold.append(.item(change)) }
         }
-        guard let tree = state.tree else { return }
+        guard let tree = followers.tree else { return }
         for change in tree.follow(events) {
             let change = change.below(tree.root)
             if !change.paths.contains(where: { isOwn($0, state) }) {
@@ -124,7 +144,7 @@ final class FolderPresentation: Sendable {
 
     private func run(_ presenter: any FilePresenter) {
         while true {
-            let isMissing = state.withLock { $0.item.missing != nil }
+            let isMissing = state.withLock { $0.followers?.item.missing != nil }
             var entries = [
                 pollfd(fd: queue, events: Int16(POLLIN), revents: 0),
                 pollfd(fd: bell.number, events: Int16(POLLIN), revents: 0),
@@ -134,17 +154,18 @@ final class FolderPresentation: Sendable {
                 var count: UInt64 = 0
                 _ = read(bell.number, &count, 8)
             }
-            if entries[0].revents != 0 { usleep(Self.gathering) }
+            if entries[0].revents != 0, isTelling { usleep(Self.gathering) }
             let (untold, path, hasEnded) = state.withLock { state in
                 look(&state)
                 defer { state.untold = [] }
-                return (state.untold, state.item.path, state.hasEnded)
+                state.isTelling = !state.untold.isEmpty
+                return (state.untold, state.path, state.hasEnded)
             }
             if hasEnded { break }
-            for told in untold where !state.withLock({ $0.hasEnded }) {
-                Self.tell(presenter, told, path)
-            }
+            for told in untold where isTelling { Self.tell(presenter, told, path) }
+            state.signal { $0.isTelling = false }
         }
+        state.signal { $0.followers = nil }
         presenter.presentationEnded()
     }
 

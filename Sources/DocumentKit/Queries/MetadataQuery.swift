@@ -24,15 +24,21 @@ public final class MetadataQuery: Sendable {
         var results: [FoundItem] = []
         var disabled = 0
         var hasEnded = false
+        /// Something is being told, or about to be.
+        var isTelling = false
+        /// There is a source that is followed.
+        var isFollowing = false
     }
     /// Changes gather until nothing has happened for so long, in milliseconds ...
     private static let quiet: Int32 = 100
     /// ... but no longer than this.
     private static let patience: UInt64 = 1_000
+    /// How long ``stop()`` waits for the source to be let go, in milliseconds.
+    private static let parting: UInt64 = 1_000
 
     private let make: @Sendable () throws(Failure) -> any QuerySource
     private let notify: @Sendable (MetadataUpdate) -> Void
-    private let state = Lock(State())
+    private let state = Monitor(State())
     private let bell: OwnedDescriptor
 
     /// - Parameters:
@@ -111,19 +117,28 @@ public final class MetadataQuery: Sendable {
 
     /// As ``start()``.
     package func begin() throws(Failure) {
-        let source = Handover(try make())
-        let first = try source.value.results()
-        state.withLock { $0.results = first }
+        let made = try make()
+        let first = try made.results()
+        let source = Handover(made)
+        state.withLock { state in
+            state.results = first
+            state.isFollowing = true
+        }
         Threads.start("query") { [self] in
-            if !hasEnded { notify(.gathered(first)) }
-            follow(source.value)
+            tell(.gathered(first))
+            if let problem = follow(source) { tell(.ended(problem.message)) }
         }
     }
 
-    /// Tells nothing from now on; what is being told may still come to its end.
+    /// Tells nothing from now on; what is being told may still come to its end. Otherwise nothing is watched
+    /// any more when this returns.
     public func stop() {
         state.withLock { $0.hasEnded = true }
         ring()
+        // A user has few queues of inotify. What is told may be what ends it, or wait for who does.
+        let _: Bool? = state.wait(until: MonotonicClock.after(milliseconds: Self.parting)) {
+            !$0.isFollowing || $0.isTelling ? true : nil
+        }
     }
 
     /// The results stay as they are until the matching ``enableUpdates()``. Calls nest.
@@ -135,8 +150,6 @@ public final class MetadataQuery: Sendable {
         ring()
     }
 
-    private var hasEnded: Bool { state.withLock { $0.hasEnded } }
-
     private func ring() {
         var one: UInt64 = 1
         _ = write(bell.number, &one, 8)
@@ -145,32 +158,49 @@ public final class MetadataQuery: Sendable {
     // MARK: The query's thread
 
     /// A source on its way from the thread that made it to the one that uses it.
-    private struct Handover: @unchecked Sendable {
+    private final class Handover: @unchecked Sendable {
         // Unchecked because the first thread does not touch it afterwards.
-        let value: any QuerySource
+        private var value: (any QuerySource)?
         init(_ value: any QuerySource) { self.value = value }
+        func take() -> (any QuerySource)? { value.take() }
     }
 
-    private func follow(_ source: any QuerySource) {
-        do throws(Failure) {
-            // What came with the first results is here already: nothing would wake this for it.
-            var isBehind = try source.take()
-            while true {
-                let (hasEnded, isDisabled) = state.withLock { ($0.hasEnded, $0.disabled > 0) }
-                if hasEnded { return }
-                if isBehind, !isDisabled {
-                    isBehind = false
-                    let (known, now) = source.update()
-                    let difference = state.withLock { state in
-                        defer { state.results = now }
-                        // A document with several names is there as often.
-                        return known ?? ListDifference(from: state.results, to: now, by: \.item)
-                    }
-                    if !difference.isEmpty { notify(.changed(difference, now)) }
+    /// Tells unless it has ended.
+    private func tell(_ update: MetadataUpdate) {
+        let isWanted = state.withLock { state in
+            state.isTelling = !state.hasEnded
+            return state.isTelling
+        }
+        if isWanted { notify(update) }
+        state.signal { $0.isTelling = false }
+    }
+
+    /// Returns when it has ended, or why nothing more comes. The source is gone then.
+    private func follow(_ handover: Handover) -> Failure? {
+        defer { state.signal { $0.isFollowing = false } }
+        do throws(Failure) { try follow(handover.take()) } catch { return error }
+        return nil
+    }
+
+    private func follow(_ source: (any QuerySource)?) throws(Failure) {
+        guard let source else { return }
+        // What came with the first results is here already: nothing would wake this for it.
+        var isBehind = try source.take()
+        while true {
+            let (hasEnded, isDisabled) = state.withLock { ($0.hasEnded, $0.disabled > 0) }
+            if hasEnded { return }
+            if isBehind, !isDisabled {
+                isBehind = false
+                let (known, now) = source.update()
+                let difference = state.withLock { state in
+                    defer { state.results = now }
+                    // A document with several names is there as often.
+                    return known ?? ListDifference(from: state.results, to: now, by: \.item)
                 }
-                if try wait(source) { isBehind = true }
+                if !difference.isEmpty { tell(.changed(difference, now)) }
             }
-        } catch { if !hasEnded { notify(.ended(error.message)) } }
+            if try wait(source) { isBehind = true }
+        }
     }
 
     /// Returns when the bell rang, or something has happened, which is true, and then nothing.
