@@ -216,9 +216,18 @@ extension Document {
 
     /// Ends a conflict; does nothing where there is none.
     ///
-    /// - Throws: why the contents could not be written; there is a conflict, or something unsaved, still.
-    public func resolve(_ resolution: DocumentResolution) throws {
-        try inTurn { try settle(resolution) }
+    /// - Parameter seen: the ``conflict`` that was decided upon; `nil`: whichever there is.
+    /// - Throws: `inConflict` if others wrote once more since it was seen, and why the contents could not be
+    ///   written; there is a conflict, or something unsaved, still.
+    public func resolve(
+        _ resolution: DocumentResolution, of seen: DocumentConflict<Contents>? = nil
+    ) throws {
+        try inTurn {
+            // It becomes another in turn only. Who writes from here on is met by the save.
+            let now = core.withLock { $0.conflict }
+            if let seen, let now, seen.digest != now.digest { throw DocumentProblem.inConflict }
+            try settle(resolution)
+        }
     }
 
     /// In turn.

@@ -29,7 +29,7 @@ public struct DocumentState: OptionSet, Hashable, Sendable {
 public enum DocumentEvent: Sendable {
     /// The contents are others: changed, undone, or changed by others and loaded again.
     case contentsChanged
-    /// The state is another.
+    /// The state is another, or what is in conflict: others wrote once more.
     case stateChanged(DocumentState)
     /// Changes were saved.
     case saved
@@ -45,6 +45,8 @@ public struct DocumentConflict<Contents: Sendable>: Sendable {
     public var theirs: Contents?
     /// The file is gone.
     public var isDeleted: Bool
+    /// Of what they wrote, also if it cannot be read as contents; `nil` if they deleted the file.
+    var digest: [UInt8]?
 }
 
 /// How a conflict ends.

@@ -117,9 +117,15 @@ extension Document {
             return presentation.take()
         }
 
+        /// A conflict is about what the file was found to hold last.
         mutating func setConflict(_ new: DocumentConflict<Contents>?) {
+            let former = conflict
             conflict = new
+            conflict?.digest = known?.digest
             setState(.inConflict, new != nil)
+            if let former, let conflict, former.digest != conflict.digest {
+                events.append(.stateChanged(state))
+            }
         }
     }
 }

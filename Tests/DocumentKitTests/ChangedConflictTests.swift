@@ -1,0 +1,70 @@
+import DocumentKit
+import SystemCalls
+import TestSupport
+import Testing
+
+/// Others go on writing while somebody looks at what is in conflict.
+@Suite(.oneAtATime) struct ChangedConflictTests {
+    /// Who had chosen his own text replaced one of the others' that nobody had seen.
+    @Test(arguments: places) func `what was decided upon is what is resolved`(
+        _ place: DataPath
+    ) throws {
+        try withVolume(place) { volume in
+            let path = "\(volume.directory)/note"
+            let agent = try volume.agent()
+            agent.store("note", "before")
+            let opened = try OpenedDocument(path)
+            try opened.set("mine")
+            agent.store("note", "theirs")
+            expectSoon { opened.document.conflict?.theirs?.text == "theirs" }
+            let seen = try #require(opened.document.conflict)
+            let told = opened.count("state")
+            agent.store("note", "theirs, and more")
+            // Who shows it is told that it is another.
+            expectSoon { opened.document.conflict?.theirs?.text == "theirs, and more" }
+            expectSoon { opened.count("state") > told }
+            for resolution in [DocumentResolution.mine, .theirs, .both] {
+                #expect(throws: DocumentProblem.inConflict) {
+                    try opened.document.resolve(resolution, of: seen)
+                }
+            }
+            #expect(text(of: path) == "theirs, and more" && opened.text == "mine")
+            let now = try #require(opened.document.conflict)
+            #expect(now.theirs?.text == "theirs, and more")
+            // The same content again is no other conflict.
+            agent.store("note", "theirs, and more")
+            try opened.set("mine, and theirs, and more")
+            try opened.document.resolve(.mine, of: now)
+            #expect(text(of: path) == "mine, and theirs, and more")
+            #expect(opened.document.state == [])
+            // It has ended.
+            try opened.document.resolve(.theirs, of: now)
+            #expect(opened.text == "mine, and theirs, and more")
+            try opened.document.close()
+        }
+    }
+
+    @Test(arguments: places) func `a deletion is another conflict than a change`(
+        _ place: DataPath
+    ) throws {
+        try withVolume(place) { volume in
+            let path = "\(volume.directory)/note"
+            let agent = try volume.agent()
+            agent.store("note", "before")
+            let opened = try OpenedDocument(path)
+            try opened.set("mine")
+            agent.store("note", "theirs")
+            expectSoon { opened.document.conflict?.theirs?.text == "theirs" }
+            let seen = try #require(opened.document.conflict)
+            agent.unlink("note")
+            expectSoon { opened.document.conflict?.isDeleted == true }
+            #expect(throws: DocumentProblem.inConflict) {
+                try opened.document.resolve(.theirs, of: seen)
+            }
+            #expect(opened.text == "mine")
+            try opened.document.resolve(.mine, of: opened.document.conflict)
+            #expect(text(of: path) == "mine")
+            try opened.document.close()
+        }
+    }
+}
