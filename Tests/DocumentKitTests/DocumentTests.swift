@@ -68,7 +68,8 @@ import Testing
             let opened = try OpenedDocument(path)
             try opened.set("mine")
             try opened.document.save()
-            // Its own save is nothing to load.
+            // Its own save is nothing to load; what was done before it is told before it.
+            expectSoon { opened.count("saved") == 1 }
             let before = opened.count("contents")
             agent.store("note", "two")
             expectSoon { opened.text == "two" }
