@@ -52,6 +52,11 @@ final class RecentFilesKeeper: Sendable {
         /// What the list had of the mount at its beginning and there is not: it may not have been told the
         /// last changes of a daemon that died. Looked for once more, since it may be being saved by renaming.
         var strays: [RecentFilesOrder.Document] = []
+        /// Documents that it was told last, until a look finds that nobody wrote it since: a program that keeps
+        /// the list in memory, as those of GTK do, may write it as it was before.
+        var fresh: Set<DocumentID> = []
+        /// Some of those were lost that way, and are to be told again.
+        var isBehind = false
         var head: ChangeSequence?
         var stamp = ListStamp.missing
         var notBefore: UInt64 = 0
@@ -80,6 +85,7 @@ final class RecentFilesKeeper: Sendable {
             }
             told.notBefore = 0
             look(&told)
+            if told.isBehind { look(&told) }
             phase.signal { $0.done = true }
         }
     }
@@ -96,12 +102,17 @@ final class RecentFilesKeeper: Sendable {
     private func look(_ told: inout Told) {
         let head = volume.log.head
         let stamp = ListStamp(ofFile: options.file)
-        guard head != told.head || stamp != told.stamp || !told.strays.isEmpty,
+        guard
+            head != told.head || stamp != told.stamp || !told.strays.isEmpty || told.isBehind,
             MonotonicClock.now >= told.notBefore
-        else { return }
+        else {
+            if stamp == told.stamp { told.fresh = [] }
+            return
+        }
         let (order, documents) = order(&told)
         if order.isEmpty, stamp == told.stamp {
             told.head = head
+            told.isBehind = false
             return
         }
         guard let answer = ask(order) else {
@@ -109,7 +120,11 @@ final class RecentFilesKeeper: Sendable {
             return
         }
         let isFirst = told.head == nil
-        told.documents = documents
+        let listed = Set(answer.documents.map(\.path))
+        let lost = told.fresh.filter { documents[$0].map { !listed.contains($0.path) } ?? false }
+        told.fresh = Set(documents.keys.filter { told.documents[$0] != documents[$0] })
+        told.documents = documents.filter { !lost.contains($0.key) }
+        told.isBehind = !lost.isEmpty
         (told.forgotten, told.strays) = ([], [])
         if isFirst { told.strays = volume.state.withLock { missing(answer.documents, $0) } }
         told.head = head

@@ -169,6 +169,32 @@ struct RecentFileTests {
         }
     }
 
+    /// Programs of GTK keep the list in memory: each that registered something in the second after us lost what
+    /// was told then, for good.
+    @Test func `what is replaced unread comes back, what is taken out does not`() throws {
+        try withDesktop { desktop in
+            try desktop.register("gone.txt", "other")
+            let former = try #require(desktop.text)
+            func replace() throws {
+                try Data(former.utf8).write(to: URL(filePath: desktop.list), options: .atomic)
+            }
+            try desktop.shell("printf 1 > a.txt")
+            // The open counts when the mount goes away, and is told at the next.
+            try desktop.container.unmount()
+            try replace()
+            try desktop.container.mount()
+            let entry = "a.txt text/plain ShapeEdit"
+            try desktop.eventually { try desktop.entries().contains(entry) }
+            try replace()
+            try desktop.eventually { try desktop.entries().contains(entry) }
+            // Who writes the list later has read it.
+            usleep(6_000_000)
+            try replace()
+            usleep(5_000_000)
+            #expect(try desktop.entries() == ["gone.txt text/plain other"])
+        }
+    }
+
     @Test func `a list that is none is left alone`() throws {
         try withDesktop { desktop in
             let broken = [
