@@ -52,7 +52,8 @@ package enum UnixSocket {
                 }
             }
         }
-        try check { Glibc.listen(descriptor.number, Int32(VarlinkServer.backlog)) }
+        // As many as the kernel lets wait: one that does not wait itself is refused when there are more (EAGAIN).
+        try check { Glibc.listen(descriptor.number, SOMAXCONN) }
         return descriptor
     }
 

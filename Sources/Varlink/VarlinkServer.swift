@@ -64,8 +64,8 @@ package final class VarlinkServer: @unchecked Sendable {
         package init() {}
     }
 
-    /// Connections that wait to be taken, at most.
-    static let backlog = 64
+    /// Connections that are taken at once, at most.
+    private static let intake = 64
 
     private let path: String
     private let limits: Limits
@@ -146,7 +146,7 @@ package final class VarlinkServer: @unchecked Sendable {
     // MARK: Connections
 
     private func accept() {
-        for _ in 0..<Self.backlog {
+        for _ in 0..<Self.intake {
             guard let connection = VarlinkConnection(of: listener.number) else {
                 isShort = [EMFILE, ENFILE, ENOBUFS, ENOMEM].contains(errno)
                 return

@@ -48,6 +48,40 @@ import Testing
         #expect(calls.wait { $0.hasEnded })
     }
 
+    /// Those whose sockets do not wait, as of programs with an event loop, were refused when 65 came at once.
+    @Test func `many may connect at one moment`() throws {
+        let base = try TemporaryDirectory.make()
+        defer { TemporaryDirectory.remove(base) }
+        let calls = Calls()
+        let service = SlowService(calls)
+        let server = try VarlinkServer(at: base + "/socket", service)
+        server.start()
+        let client = try VarlinkClient(base + "/socket")
+        try client.send(VarlinkCall("slow.Wait"))
+        // The server takes nobody meanwhile.
+        #expect(calls.wait { $0.isUnderWay })
+        var others: [Int32] = []
+        for _ in 0..<400 {
+            let other = socket(AF_UNIX, Int32(SOCK_STREAM.rawValue | SOCK_NONBLOCK.rawValue), 0)
+            others.append(other)
+            #expect(Self.connects(other, to: base + "/socket"), "\(others.count): \(Errno.last)")
+        }
+        for other in others { close(other) }
+        calls.change { $0.goesOn = true }
+        server.stop()
+    }
+
+    private static func connects(_ socket: Int32, to path: String) -> Bool {
+        var address = sockaddr_un()
+        address.sun_family = sa_family_t(AF_UNIX)
+        withUnsafeMutableBytes(of: &address.sun_path) { $0.copyBytes(from: Array(path.utf8)) }
+        return withUnsafePointer(to: &address) {
+            $0.withMemoryRebound(to: sockaddr.self, capacity: 1) {
+                connect(socket, $0, socklen_t(MemoryLayout<sockaddr_un>.size)) == 0
+            }
+        }
+    }
+
     private static func mode(_ path: String) -> UInt32 {
         var status = stat()
         return lstat(path, &status) == 0 ? status.st_mode & 0o777 : 0
