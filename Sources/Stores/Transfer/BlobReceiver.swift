@@ -100,8 +100,9 @@ final class BlobReceiver: BodyReceiver {
             }
             return true
         case 206:
+            // A server may send less of a range than it was asked for; the rest is asked for then.
             guard let part = head.contentRange, part.range.lowerBound <= range.lowerBound,
-                part.range.upperBound >= range.upperBound
+                part.range.upperBound >= (rangeField == nil ? blob.size : range.lowerBound + 1)
             else {
                 throw StoreError(
                     .corrupt, at: address, "the answer holds another range than was asked for")

@@ -84,7 +84,9 @@ struct HTTPHead {
 
     /// First byte, last byte and size of `Content-Range: bytes 0-4/10`.
     var contentRange: (range: Range<Int64>, size: Int64?)? {
-        guard let text = field("content-range"), text.hasPrefix("bytes ") else { return nil }
+        guard let text = field("content-range"), text.prefix(6).lowercased() == "bytes " else {
+            return nil
+        }
         let parts = text.dropFirst(6).split(separator: "/")
         let ends = (parts.first ?? "").split(separator: "-").compactMap { Int64($0) }
         guard parts.count == 2, ends.count == 2, ends[0] >= 0, ends[1] >= ends[0], ends[1] < .max

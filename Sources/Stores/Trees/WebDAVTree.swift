@@ -202,10 +202,16 @@ enum SourceTag {
         case UInt8(ascii: "e"):
             head.field("etag").map { Array(bare($0).utf8).elementsEqual(tag.dropFirst()) } ?? false
         case UInt8(ascii: "t") where tag.count > 1:
-            head.field("last-modified").map { Array($0.utf8).elementsEqual(tag.dropFirst()) }
-                ?? false
+            head.field("last-modified").map { isSameDate($0, tag.dropFirst()) } ?? false
         default: false
         }
+    }
+
+    /// There are servers that write the date otherwise in a listing than in the answer with the content.
+    private static func isSameDate(_ told: String, _ listed: ArraySlice<UInt8>) -> Bool {
+        if told.utf8.elementsEqual(listed) { return true }
+        guard let seconds = HTTPDate.seconds(told) else { return false }
+        return seconds == HTTPDate.seconds(String(decoding: listed, as: UTF8.self))
     }
 
     /// Whether an answer says which version it is about in the way that the tag does.

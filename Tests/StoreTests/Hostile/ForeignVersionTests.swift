@@ -93,6 +93,35 @@ import Testing
     }
 
     @Test(arguments: Kind.allCases)
+    func `a server that sends less of a range than was asked for is asked for the rest`(
+        _ kind: Kind
+    )
+        throws
+    {
+        let sample = Sample(size: Self.size, seed: 3)
+        let requests = Lock(0)
+        let behaviour: HostileServer.Behaviour = { connection in
+            requests.withLock { $0 += 1 }
+            let asked = connection.head.split(separator: "\r\n")
+                .first { $0.lowercased().hasPrefix("range: bytes=") }
+            let ends = asked?.split(separator: "=").last?.split(separator: "-")
+                .compactMap { Int($0) }
+            guard let ends, ends.count == 2 else { return }
+            let end = min(ends[1], ends[0] + 299_999)
+            connection.answer(
+                "206 Partial Content",
+                ["ETag: \"first\"", "Content-Range: bytes \(ends[0])-\(end)/\(Self.size)"],
+                Array(sample.bytes[ends[0]...end]))
+        }
+        try withContents(kind, etag: "first", behaviour) { (contents) throws in
+            #expect(
+                try contents.bytes(sample.blob, 100..<1_000_100)
+                    == Array(sample.bytes[100..<1_000_100]))
+            #expect(requests.withLock { $0 } == 4)
+        }
+    }
+
+    @Test(arguments: Kind.allCases)
     func `a content without its etag is not read, and not said to have changed`(_ kind: Kind) throws
     {
         let sample = Sample(size: 1_000, seed: 1)

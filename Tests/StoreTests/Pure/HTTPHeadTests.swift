@@ -32,4 +32,12 @@ import Testing
         #expect(head.field("etag") == nil)
         #expect(head.field("last") == "x")
     }
+
+    @Test func `the unit of a range may be written in capitals`() {
+        for unit in ["bytes", "Bytes", "BYTES"] {
+            let range = head(["Content-Range: \(unit) 5-9/10\r\n"]).contentRange
+            #expect(range?.range == 5..<10 && range?.size == 10, "\(unit)")
+        }
+        #expect(head(["Content-Range: octets 5-9/10\r\n"]).contentRange == nil)
+    }
 }

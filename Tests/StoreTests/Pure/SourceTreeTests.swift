@@ -28,6 +28,14 @@ import Testing
         #expect(matches(timed, ["last-modified": "Sun, 06 Nov 1994 08:49:37 GMT"]))
         #expect(!matches(timed, ["last-modified": "Sun, 06 Nov 1994 08:49:38 GMT"]))
         #expect(!matches(timed, ["etag": "\"abc\""]))
+        // It may be written otherwise in the listing.
+        for listed in ["1994-11-06T08:49:37Z", "Sun, 6 Nov 1994 08:49:37 +0000"] {
+            let tag = SourceTag.of(etag: "", modified: listed)
+            #expect(matches(tag, ["last-modified": "Sun, 06 Nov 1994 08:49:37 GMT"]), "\(listed)")
+            #expect(!matches(tag, ["last-modified": "Sun, 06 Nov 1994 08:49:38 GMT"]), "\(listed)")
+            #expect(!matches(tag, ["last-modified": "yesterday"]), "\(listed)")
+        }
+        #expect(!matches(SourceTag.of(etag: "", modified: "today"), ["last-modified": "yesterday"]))
         // Nothing is known of it: nothing is believed.
         #expect(!matches(SourceTag.of(etag: "", modified: ""), ["last-modified": ""]))
     }
@@ -40,6 +48,26 @@ import Testing
             "2024-02-29TZ", "2024-02-29T.Z", "2024-02-29T.5Z",
         ] {
             #expect(ISODate.seconds(wrong) == nil, "\(wrong)")
+        }
+    }
+
+    @Test func `dates of answers, in all forms that HTTP has, and those that servers make of them`()
+    {
+        for date in [
+            "Sun, 06 Nov 1994 08:49:37 GMT", "Sunday, 06-Nov-94 08:49:37 GMT",
+            "Sun Nov  6 08:49:37 1994", "Sun, 6 Nov 1994 08:49:37 UTC",
+            "Sun, 06 Nov 1994 08:49:37 +0000", "1994-11-06T08:49:37Z",
+        ] {
+            #expect(HTTPDate.seconds(date) == 784_111_777, "\(date)")
+        }
+        #expect(HTTPDate.seconds("Friday, 29-Feb-08 00:00:00 GMT") == 1_204_243_200)
+        for wrong in [
+            "", "yesterday", "Sun, 06 Nov 1994 08:49:37", "Sun, 06 Nov 1994 08:49:37 CET",
+            "Sun, 06 Nov 1994 24:49:37 GMT", "Sun, 06 Nov 1994 08:49:-7 GMT",
+            "Sun, 06 Now 1994 08:49:37 GMT", "Sunday, 06-Nov-1 08:49:37 GMT", "Sun Nov 6 1994",
+            "Sun, 00 Nov 1994 08:49:37 GMT", "Sunday, -06-Nov-94 08:49:37 GMT",
+        ] {
+            #expect(HTTPDate.seconds(wrong) == nil, "\(wrong)")
         }
     }
 
