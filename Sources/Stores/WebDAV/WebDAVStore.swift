@@ -211,7 +211,9 @@ package final class WebDAVStore: ContentStore {
         let answer = try transport.send(HTTPRequest("HEAD", url(hash)), call)
         switch answer.head.status {
         case 200:
-            if let size = answer.head.contentLength { return size }
+            if let size = answer.head.contentLength, size > 0 { return size }
+            // The file is empty, or the server tells the length of an answer that has no body.
+            if let size = try listedSize(hash, call) { return size }
             // A server leaves the length out for an empty file; one that would send chunks does not know.
             guard answer.head.field("transfer-encoding") == nil else {
                 throw transport.answers.error(answer, "the size of \(hash) is missing")
@@ -222,6 +224,19 @@ package final class WebDAVStore: ContentStore {
             return nil
         default: throw transport.answers.error(answer, "looking for \(hash)")
         }
+    }
+
+    /// The size of a blob as a listing has it; `nil` if that does not tell.
+    private func listedSize(_ hash: ContentHash, _ call: StoreCall) throws(StoreError) -> Int64? {
+        let request = HTTPRequest.propfind(url(hash), depth: "0", "<getcontentlength/>")
+        let answer = try transport.send(request, call)
+        guard answer.head.status == 207 else {
+            let problem = transport.answers.error(answer, "asking for the size of \(hash)")
+            if problem.isTransient { throw problem }
+            return nil
+        }
+        let response = XMLDocument.root(of: answer.body)?.first("response")
+        return response.flatMap { Int64($0.foundProperties.text("getcontentlength")) }
     }
 
     /// Throws `unreachable` if there is no store at all, so that nobody takes its blobs for gone.

@@ -151,4 +151,32 @@ import Testing
         #expect(kind { () throws(StoreError) in _ = try store.bytes(sample.blob) } == .unreachable)
         #expect(kind { () throws(StoreError) in try store.put(sample) } == .unreachable)
     }
+
+    /// Frameworks that make the answer to HEAD without a body give that one's length.
+    @Test(arguments: [["Content-Length: 0"], ["Transfer-Encoding: chunked"], []])
+    func `the size of a blob is known though the answer to HEAD has none`(_ fields: [String]) throws
+    {
+        let size = sample.bytes.count
+        let server = try HostileServer { connection in
+            if connection.method == "HEAD" {
+                let lines = ["HTTP/1.1 200 OK"] + fields + ["", ""]
+                connection.send(lines.joined(separator: "\r\n"))
+                return
+            }
+            _ = connection.take(connection.bodySize)
+            let path = connection.head.split(separator: " ")[1]
+            let listing =
+                "<D:multistatus xmlns:D=\"DAV:\"><D:response><D:href>\(path)</D:href><D:propstat><D:prop>"
+                + "<D:getcontentlength>\(size)</D:getcontentlength></D:prop>"
+                + "<D:status>HTTP/1.1 200 OK</D:status></D:propstat></D:response></D:multistatus>"
+            connection.answer("207 Multi-Status", [], Array(listing.utf8))
+        }
+        defer { withExtendedLifetime(server) {} }
+        guard
+            case .webDAV(let address) = try StoreAddress(
+                parsing: "dav://127.0.0.1:\(server.port)/x")
+        else { return }
+        let store = WebDAVStore(address, CredentialSource([], address: ""), Timeouts())
+        #expect(try store.stat(sample.blob.hash, StoreCall()) == sample.blob.size)
+    }
 }
