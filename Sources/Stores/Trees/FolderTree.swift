@@ -71,6 +71,9 @@ package struct FolderTree: SourceTree {
             throw problem(error, folder)
         }
         defer { closedir(directory) }
+        var own = stat()
+        guard fstat(descriptor, &own) == 0 else { throw problem(Errno.last, folder) }
+        let keepsNumbers = Directories.keepsNumbers(descriptor)
         while true {
             errno = 0
             guard let entry = readdir(directory) else {
@@ -85,7 +88,9 @@ package struct FolderTree: SourceTree {
             let found: Found
             do throws(StoreError) {
                 guard try look(name, in: dirfd(directory), path, &status) else { continue }
-                found = self.entry(path, status, in: dirfd(directory), name)
+                found = self.entry(
+                    path, status, in: dirfd(directory), name,
+                    isNumbered: keepsNumbers && status.st_dev == own.st_dev)
             } catch {
                 // Such as a mount of another user: the folder is not closed by that.
                 guard error.kind == .denied, faccessat(dirfd(directory), ".", X_OK, 0) == 0
@@ -116,9 +121,10 @@ package struct FolderTree: SourceTree {
         return true
     }
 
-    private func entry(_ path: [UInt8], _ status: stat, in directory: Int32, _ name: [UInt8])
-        -> Found
-    {
+    /// - Parameter isNumbered: its number tells it from others, also later.
+    private func entry(
+        _ path: [UInt8], _ status: stat, in directory: Int32, _ name: [UInt8], isNumbered: Bool
+    ) -> Found {
         let name = Self.cName(name)
         let kind: SourceEntry.Kind
         switch status.st_mode & S_IFMT {
@@ -145,9 +151,9 @@ package struct FolderTree: SourceTree {
         return .shown(
             SourceEntry(
                 kind, path: path,
-                identity: hasOtherNames
+                identity: hasOtherNames || !isNumbered
                     ? [] : Array("\(status.st_dev):\(status.st_ino):\(birth)".utf8),
-                tag: kind == .folder ? [] : Self.tag(status),
+                tag: kind == .folder ? [] : Self.tag(status, isNumbered: isNumbered),
                 modified: Timestamp(
                     seconds: Int64(status.st_mtim.tv_sec),
                     nanoseconds: Int64(status.st_mtim.tv_nsec)),
@@ -167,10 +173,10 @@ package struct FolderTree: SourceTree {
         name.map { CChar(bitPattern: $0) } + [0]
     }
 
-    private static func tag(_ status: stat) -> [UInt8] {
-        Array(
-            "\(status.st_mtim.tv_sec).\(status.st_mtim.tv_nsec):\(status.st_size):\(status.st_ino)"
-                .utf8)
+    private static func tag(_ status: stat, isNumbered: Bool) -> [UInt8] {
+        let number = isNumbered ? status.st_ino : 0
+        return Array(
+            "\(status.st_mtim.tv_sec).\(status.st_mtim.tv_nsec):\(status.st_size):\(number)".utf8)
     }
 
     package func read(
@@ -213,7 +219,10 @@ package struct FolderTree: SourceTree {
     private func compare(_ descriptor: Int32, _ object: SourceObject) throws(StoreError) {
         var status = stat()
         guard fstat(descriptor, &status) == 0 else { throw problem(Errno.last, object.path) }
-        guard Self.tag(status) == object.tag, Int64(status.st_size) == object.blob.size else {
+        let isNumbered = !object.tag.suffix(2).elementsEqual(":0".utf8)
+        guard Self.tag(status, isNumbered: isNumbered) == object.tag,
+            Int64(status.st_size) == object.blob.size
+        else {
             throw object.changed(address)
         }
     }

@@ -58,6 +58,14 @@ int shim_is_fuse(const char *path) {
     return statfs(path, &information) == 0 && information.f_type == FUSE_SUPER_MAGIC;
 }
 
+int shim_keeps_numbers(int descriptor) {
+    enum { exfat = 0x2011bab0 };
+    struct statfs information;
+    if (fstatfs(descriptor, &information) != 0) return 0;
+    return information.f_type != FUSE_SUPER_MAGIC && information.f_type != MSDOS_SUPER_MAGIC &&
+           information.f_type != exfat;
+}
+
 int shim_probe_leader(int thread) { return (int)syscall(SYS_tgkill, thread, thread, 0); }
 
 int shim_is_read(long call) {

@@ -56,6 +56,13 @@ public enum Directories {
     /// Whether what is at the path is on a mount of FUSE.
     static func isOnFuse(_ path: String) -> Bool { shim_is_fuse(path.cPath) == 1 }
 
+    /// Whether a file's number is its own for as long as it lives. FAT has no numbers, and most file systems of
+    /// FUSE (sshfs) count what is asked for: the kernel gives another one to what it has forgotten, and all
+    /// have others when the disk is mounted again.
+    public static func keepsNumbers(_ directory: Int32) -> Bool {
+        shim_keeps_numbers(directory) == 1
+    }
+
     /// Renames a file unless the new name is taken: EEXIST then.
     ///
     /// Not all file systems can do that in one step (NFS, 9p, ZFS before 2.2 and many of FUSE cannot). There the

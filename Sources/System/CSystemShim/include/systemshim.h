@@ -29,6 +29,8 @@ int shim_start_writing(int descriptor);
 int shim_sync_file_system(int descriptor);
 /* 1: what is at path is on a mount of FUSE. */
 int shim_is_fuse(const char *path);
+/* 1: the numbers of the files where this one is last; 0: they do not, or nobody knows. */
+int shim_keeps_numbers(int descriptor);
 /* 0 or EPERM: thread is alive and the leader of its process; ESRCH: it is not. */
 int shim_probe_leader(int thread);
 /* 1 if this is the number of a system call that reads from a file, else 0. */
