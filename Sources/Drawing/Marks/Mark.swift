@@ -47,6 +47,13 @@ struct Path: Equatable {
     mutating func line(_ point: Point) { add(.line(point), point) }
     mutating func close() { steps.append(.close) }
 
+    /// Another one after it, which is a part of its own.
+    mutating func append(_ other: Path) {
+        steps += other.steps
+        low = Point(Swift.min(low.x, other.low.x), Swift.min(low.y, other.low.y))
+        high = Point(Swift.max(high.x, other.high.x), Swift.max(high.y, other.high.y))
+    }
+
     mutating func curve(_ control1: Point, _ control2: Point, _ end: Point) {
         add(.curve(control1, control2, end), control1, control2, end)
     }

@@ -105,18 +105,27 @@ extension SlideShape {
             let path = Path(
                 center: Point(center), radiusX: radius, radiusY: radius, start: 0, sweep: 360,
                 isClosed: true)
-            return [Outline(path, paint, opacity)]
+            let covered = Path(
+                sweptAlong: Point(center), radius: radius, start: 0, sweep: 360,
+                width: paint.thickness)
+            return Outline.all(path, covered: covered, paint, opacity)
         case .arc(let arc, let paint):
             let path = Path(
                 center: Point(arc.center), radiusX: arc.radius, radiusY: arc.radius,
                 start: arc.startAngle, sweep: -arc.sweep)
-            return [Outline(path, paint, opacity)]
+            let covered = Path(
+                sweptAlong: Point(arc.center), radius: arc.radius, start: arc.startAngle,
+                sweep: -arc.sweep, width: paint.thickness)
+            return Outline.all(path, covered: covered, paint, opacity)
         case .ellipse(let box, let paint):
+            let center = Point(box.origin.x + box.width / 2, box.origin.y + box.height / 2)
             let path = Path(
-                center: Point(box.origin.x + box.width / 2, box.origin.y + box.height / 2),
-                radiusX: box.width / 2, radiusY: box.height / 2, start: 0, sweep: 360,
-                isClosed: true)
-            return [Outline(path, paint, opacity)]
+                center: center, radiusX: box.width / 2, radiusY: box.height / 2, start: 0,
+                sweep: 360, isClosed: true)
+            let covered = Path(
+                sweptAlong: center, radiusX: abs(box.width / 2), radiusY: abs(box.height / 2),
+                width: paint.thickness)
+            return Outline.all(path, covered: covered, paint, opacity)
         case .curve(let shape, let paint): return [Outline(curve(shape), paint, opacity)]
         case .chain(let links):
             return links.map { link in
@@ -202,7 +211,7 @@ extension SlideText {
 }
 
 extension Outline {
-    fileprivate init(_ path: Path, _ paint: SlidePaint, _ opacity: Double) {
+    init(_ path: Path, _ paint: SlidePaint, _ opacity: Double) {
         self.init(
             path: path, stroke: paint.stroke, thickness: paint.thickness, fill: paint.fill,
             opacity: opacity)

@@ -8,7 +8,7 @@ package struct PictureFile: Sendable {
     static let magic = Array("SEpics\(revision)\n".utf8)
     /// Of the drawing: where the same documents get other pictures, it is another number, and pictures
     /// of the one before count as missing.
-    package static let revision = 5
+    package static let revision = 6
     /// The head of every such file fits into this.
     package static let headBytes = 1 << 10
     static let reasonBytes = 512

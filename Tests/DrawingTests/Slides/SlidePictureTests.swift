@@ -1,5 +1,6 @@
 import Documents
 import Drawing
+import Glibc
 import Testing
 
 /// What pictures of slides show. The canvas is 400 x 300, a pixel for a unit.
@@ -32,6 +33,66 @@ import Testing
         #expect(drawn.pixels[120 * 400 + 105] == Self.green)
         #expect(drawn.pixels[120 * 400 + 95] == Self.red)
         #expect(drawn.pixels[120 * 400 + 85] == Self.white)
+    }
+
+    @Test func `what is drawn with a pen wider than it is has no hole`() throws {
+        let colors = ["strokeColor": "#ff0000", "fillColor": "#00ff00"]
+        let place = ["originx": 200, "originy": 150]
+        let pen = ["radius": 10, "thickness": 60].merging(place) { $1 }
+        let fills = [("#ff0000", 40), ("#00ff00", 10)].map { color, radius in
+            element(
+                "circle", ["fillColor": color], place.merging(["radius": radius]) { $1 })
+        }
+        let expected = try picture(fills)
+        #expect(try picture([element("circle", colors, pen)]) == expected)
+        let round = pen.merging(["startAngle": 0, "endAngle": 360]) { $1 }
+        #expect(try picture([element("arc", colors, round)]) == expected)
+        let box = [
+            "originx": 190, "originy": 140, "width": -20, "height": 20, "thickness": 60,
+        ]
+        let mirrored = box.merging(["originx": 210]) { $1 }
+        #expect(try picture([element("ellipse", colors, mirrored)]) == expected)
+        // Three quarters, and as much of the disc that the other half of the pen covers.
+        let part = pen.merging(["startAngle": 0, "endAngle": 90]) { $1 }
+        let drawn = try picture([element("arc", ["strokeColor": "#ff0000"], part)])
+        for (x, y, isRed) in [
+            (200 - 35, 150, true), (200 - 5, 150 - 5, true), (200 + 12, 150 + 12, true),
+            (200 + 25, 150 + 25, false), (200 - 15, 150 + 15, true), (200 + 35, 150 - 2, true),
+        ] {
+            let color = drawn.pixels[y * 400 + x]
+            #expect(color == (isRed ? Self.red : Self.white), "\(x), \(y)")
+        }
+    }
+
+    @Test func `a wide pen covers all that is near an ellipse`() throws {
+        let (width, height, pen) = (200, 30, 50)
+        for turned in [false, true] {
+            let (across, down) = turned ? (height, width) : (width, height)
+            let drawn = try picture([
+                element(
+                    "ellipse", ["strokeColor": "#ff0000"],
+                    [
+                        "originx": 200 - across / 2, "originy": 150 - down / 2, "width": across,
+                        "height": down, "thickness": pen,
+                    ])
+            ])
+            let points = (0..<3_600).map { step in
+                let angle = Double(step) * .pi / 1_800
+                return (200 + Double(across) / 2 * cos(angle), 150 + Double(down) / 2 * sin(angle))
+            }
+            for y in stride(from: 1, to: 300, by: 7) {
+                for x in stride(from: 1, to: 400, by: 7) {
+                    let (x0, y0) = (Double(x) + 0.5, Double(y) + 0.5)
+                    let distance =
+                        points.map { hypot($0.0 - x0, $0.1 - y0) }.min() ?? .infinity
+                    // Not on the edge.
+                    guard abs(distance - Double(pen) / 2) > 1 else { continue }
+                    let isCovered = distance < Double(pen) / 2
+                    let color = drawn.pixels[y * 400 + x]
+                    #expect(color == (isCovered ? Self.red : Self.white), "\(x), \(y)")
+                }
+            }
+        }
     }
 
     @Test func `negative sizes extend to the left and up`() throws {
