@@ -45,7 +45,7 @@ extension Picture {
             return try hand(text + Base64.encodedBytes(rest[...]) + Array("\"/>\n</svg>\n".utf8))
         }
         let sheet = try sheet(size)
-        var writer = SVGWriter(sheet: sheet, setter: try TextSetter())
+        var writer = SVGWriter(sheet: sheet, setter: try TextSetter(keepsUnknown: true))
         writer.begin(head)
         for mark in sheet.marks {
             writer.write(mark)

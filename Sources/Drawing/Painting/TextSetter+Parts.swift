@@ -5,9 +5,10 @@ extension TextSetter {
     /// room in one, if that is of several runs (of one font and script each) and so might be broken within a
     /// character, as a letter with an accent of another font. There it ends the process.
     ///
-    /// - Parameter width: of a line, in the library's height; not less than 0.
+    /// - Parameters:
+    ///   - text: what has been set in one line.
+    ///   - width: of a line, in the library's height; not less than 0.
     func parted(_ text: String, width: Double) -> String {
-        setText(text, width: nil, nil)
         // Sums of widths need not be what the library comes to.
         let room = width * 0.99
         guard self.width > room else { return text }

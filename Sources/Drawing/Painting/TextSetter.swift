@@ -20,13 +20,19 @@ final class TextSetter {
     /// The cairo context that is painted on; its own if it only measures.
     private let context: OpaquePointer
     private let paints: Bool
+    /// Whether characters that no font has stay what they are: for who writes text that is shown elsewhere.
+    private let keepsUnknown: Bool
     let layout: OpaquePointer
 
     /// A setter whose lines will be painted on a context, which has to outlive it.
-    convenience init(_ context: OpaquePointer) { self.init(context, paints: true) }
+    convenience init(_ context: OpaquePointer) {
+        self.init(context, paints: true, keepsUnknown: false)
+    }
 
     /// A setter whose lines are only measured: that needs fonts, but no pixels.
-    convenience init() throws(DrawingError) {
+    ///
+    /// - Parameter keepsUnknown: whether characters that no font has stay what they are.
+    convenience init(keepsUnknown: Bool = false) throws(DrawingError) {
         let surface = cairo_image_surface_create(CAIRO_FORMAT_A8, 1, 1)
         // The context keeps it.
         defer { cairo_surface_destroy(surface) }
@@ -35,12 +41,13 @@ final class TextSetter {
             defer { cairo_destroy(created) }
             throw .library(String(cString: cairo_status_to_string(cairo_status(created))))
         }
-        self.init(context, paints: false)
+        self.init(context, paints: false, keepsUnknown: keepsUnknown)
     }
 
-    private init(_ context: OpaquePointer, paints: Bool) {
+    private init(_ context: OpaquePointer, paints: Bool, keepsUnknown: Bool) {
         self.context = context
         self.paints = paints
+        self.keepsUnknown = keepsUnknown
         layout = pango_cairo_create_layout(context)
         let options = cairo_font_options_create()
         cairo_font_options_set_hint_style(options, CAIRO_HINT_STYLE_NONE)
@@ -85,12 +92,13 @@ final class TextSetter {
         guard numbers.allSatisfy(\.isFinite), unit > 0, block.width >= 0 else { return }
         prepare(block, isScaled ? unit : nil)
         let end = block.isClipped ? min(bottom, block.top + block.height) : bottom
-        let text = Self.printable(block.text)
+        var text = Self.printable(block.text)
+        if keepsUnknown { setText(text, width: nil, nil) } else { text = withKnownCharacters(text) }
         if block.wrapping == .atBlanks {
             setBetweenBlanks(text, block, unit, end, take)
         } else {
             let isOne = block.wrapping == .ellipsis
-            let text = isOne ? text : parted(text, width: block.width / unit)
+            if !isOne { text = parted(text, width: block.width / unit) }
             setByLibrary(text, block, unit, end, take)
         }
     }

@@ -95,6 +95,26 @@ import Testing
         }
     }
 
+    @Test(.enabled(if: PinnedFonts.arePinned))
+    func `characters that no font has are boxes that do not depend on the size`() throws {
+        for side in [128, 400, 1_000] {
+            func drawn(_ text: String) throws -> Bitmap {
+                var slide = Slide(elements: [])
+                slide.elements = [30, 90, 150].enumerated().map { index, height in
+                    var text = element(
+                        "text", ["fillColor": "#ff0000", "text": text],
+                        ["originx": 20, "originy": 90 * index, "width": 360, "height": 90])
+                    text["fontHeight"] = .integer(height)
+                    return SlideElement(text)
+                }
+                slide.canvas = try #require(Slide.CanvasSize(width: 400, height: 300))
+                return try Picture.slide(slide, .app)
+                    .bitmap(fitting: PixelSize(width: side, height: side))
+            }
+            #expect(try drawn("Ab \u{65E5}\u{672C} yz") == drawn("Ab \u{25A1}\u{25A1} yz"))
+        }
+    }
+
     @Test func `negative sizes extend to the left and up`() throws {
         let box = element(
             "rectangle", ["fillColor": "#00ff00"],
