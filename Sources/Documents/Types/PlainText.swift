@@ -1,15 +1,17 @@
 /// Files of text: which characters their bytes are, and what searching needs of them.
 public enum PlainText {
-    /// The text: UTF-8, UTF-16 with a mark at its start, else Latin-1. Nil if the bytes are no text,
-    /// which zeros among them tell.
+    /// The text: UTF-8, UTF-16 or UTF-32 with a mark at its start, else Windows-1252, which has all of
+    /// Latin-1. Nil if the bytes are no text, which zeros among them tell.
     ///
     /// - Parameter isPart: the bytes are the beginning of a longer text, and may end within a
     ///   character.
     public static func read(_ bytes: [UInt8], isPart: Bool) -> String? {
-        switch bytes.prefix(2) {
-        case [0xFF, 0xFE]: return wide(bytes.dropFirst(2)) { UInt16($0) | UInt16($1) << 8 }
-        case [0xFE, 0xFF]: return wide(bytes.dropFirst(2)) { UInt16($0) << 8 | UInt16($1) }
-        default: return bytes.contains(0) ? nil : narrow(bytes, isPart: isPart)
+        switch UnicodeEncoding(mark: bytes) {
+        case .utf16(let isBigEndian)?:
+            return text(of: units(bytes, isBigEndian: isBigEndian), as: UTF16.self)
+        case .utf32(let isBigEndian)?:
+            return text(of: units(bytes, isBigEndian: isBigEndian), as: UTF32.self)
+        case .utf8?, nil: return bytes.contains(0) ? nil : narrow(bytes, isPart: isPart)
         }
     }
 
@@ -33,12 +35,22 @@ public enum PlainText {
         return String(line)
     }
 
-    private static func wide(_ bytes: ArraySlice<UInt8>, _ unit: (UInt8, UInt8) -> UInt16) -> String
-    {
-        let units = stride(from: bytes.startIndex, to: bytes.endIndex - 1, by: 2).map {
-            unit(bytes[$0], bytes[$0 + 1])
+    private static func text<Encoding: UnicodeCodec>(
+        of units: [Encoding.CodeUnit], as encoding: Encoding.Type
+    ) -> String? where Encoding.CodeUnit: FixedWidthInteger {
+        units.contains(0) ? nil : String(decoding: units, as: encoding)
+    }
+
+    /// The whole units behind the mark, which is one.
+    private static func units<Unit: FixedWidthInteger>(
+        _ bytes: [UInt8], isBigEndian: Bool
+    ) -> [Unit] {
+        let width = Unit.bitWidth / 8
+        return stride(from: width, through: bytes.count - width, by: width).map { start in
+            let unit = bytes[start..<start + width]
+            return (isBigEndian ? Array(unit) : unit.reversed())
+                .reduce(0) { $0 << 8 | Unit($1) }
         }
-        return String(decoding: units, as: UTF16.self)
     }
 
     private static func narrow(_ bytes: [UInt8], isPart: Bool) -> String {
@@ -49,7 +61,9 @@ public enum PlainText {
         let body = whole.starts(with: mark) ? whole.dropFirst(mark.count) : whole
         if let text = String(validating: body, as: UTF8.self) { return text }
         var text = String.UnicodeScalarView()
-        for byte in body { text.append(Unicode.Scalar(byte)) }
+        for byte in body {
+            text.append(Unicode.Scalar(windows1252: byte) ?? Unicode.Scalar(byte))
+        }
         return String(text)
     }
 }

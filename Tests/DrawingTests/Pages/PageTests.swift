@@ -71,11 +71,33 @@ import Testing
         #expect(Page(bytes: [0x7F, 0x45, 0x4C, 0x46, 0, 1]) == nil)
     }
 
+    @Test func `what Windows has where Latin-1 has nothing, and UTF-32, is read`() throws {
+        let expected = try bitmap(Page("“5 €” – so…"))
+        let windows: [UInt8] = [
+            0x93, 0x35, 0x20, 0x80, 0x94, 0x20, 0x96, 0x20, 0x73, 0x6F, 0x85,
+        ]
+        #expect(try bitmap(#require(Page(bytes: windows))) == expected)
+        let wide = [0xFEFF] + "“5 €” – so…".unicodeScalars.map(\.value)
+        for isBig in [false, true] {
+            let bytes = wide.flatMap { unit in
+                withUnsafeBytes(of: isBig ? unit.bigEndian : unit.littleEndian, Array.init)
+            }
+            #expect(try bitmap(#require(Page(bytes: bytes))) == expected)
+        }
+        // Zeros are no text there either.
+        #expect(Page(bytes: [0xFF, 0xFE, 0x41, 0, 0, 0]) == nil)
+    }
+
     @Test func `texts of any kind cost little`() throws {
         let texts = [
             String(repeating: "W", count: 1 << 20), String(repeating: "\n", count: 1 << 20),
             String(repeating: "[", count: 1 << 17), String(repeating: "`", count: 1 << 17),
             String(repeating: "> ", count: 1 << 17),
+            String(repeating: "`a``", count: 1 << 15), String(repeating: "[x](", count: 1 << 15),
+            String(repeating: "<a", count: 1 << 16), String(repeating: "![](", count: 1 << 15),
+            "---\n" + String(repeating: "a: b\n", count: 1 << 15),
+            String(repeating: "[", count: 99) + "x" + String(repeating: "](u)", count: 99),
+            String(repeating: "|\n", count: 1 << 15), "<!--",
             "```\n" + String(repeating: "x\n", count: 9_999),
             "e" + String(repeating: "\u{301}", count: 50_000), "\u{202E}\u{0}\u{1B}[31m", "# ",
             String(repeating: "- ", count: 1 << 16), "\u{10FFFF}\u{FFFE}", "[](", "###### ######",
