@@ -92,4 +92,19 @@ import Testing
                 == "First line")
         #expect(PlainText.facts(of: "text\n## Heading\t\n", isMarkdown: true).title == "Heading")
     }
+
+    @Test func `the title of Markdown is what is said before it, or its heading`() {
+        for (text, title) in [
+            ("---\ndate: 2026-03-01\ntitle: \"My notes\"\n---\n# Heading\n", "My notes"),
+            ("---\r\ntitle: My notes\r\n---\r\ntext", "My notes"),
+            ("+++\ntitle = 'My notes'\n+++\n", "My notes"),
+            ("---\ntags: [a]\n---\n\n## Heading\n", "Heading"),
+            ("---\ntitles: x\n...\ntext\n", "text"),
+            ("Tool\n====\n```sh\n# install it\n```\n", "Tool"),
+            ("Text\n```\n# no\n```\n# Heading", "Heading"),
+            ("---\n\ntitle: x\n---\n", "---"),
+        ] {
+            #expect(PlainText.facts(of: text, isMarkdown: true).title == title, "\(text)")
+        }
+    }
 }

@@ -18,15 +18,30 @@ public enum PlainText {
     /// The facts of a text; its title is its first heading, or its first line.
     public static func facts(of text: String, isMarkdown: Bool) -> DocumentFacts {
         // The lines that can matter for it: a text may be one line of megabytes.
-        let lines = text.prefix(4 << 10).split(whereSeparator: \.isNewline)
-            .map(trimmed)
-        var title = lines.first { !$0.isEmpty }
-        if isMarkdown, let heading = lines.first(where: { $0.hasPrefix("#") }) {
-            title = heading
-        }
-        if isMarkdown { title = title.map { String($0.drop { $0 == "#" || $0 == " " }) } }
+        let lines = text.prefix(4 << 10)
+            .split(omittingEmptySubsequences: false, whereSeparator: \.isNewline)
+        let title =
+            isMarkdown
+            ? markdownTitle(lines) : lines.lazy.map(trimmed).first { !$0.isEmpty }
         let words = String(decoding: text.utf8.prefix(Limits.searchTextBytes), as: UTF8.self)
         return DocumentFacts(title: DocumentType.title(title), text: words)
+    }
+
+    private static func markdownTitle(_ lines: [Substring]) -> String? {
+        let matter = FrontMatter(of: lines)
+        if let title = matter?.title { return title }
+        var first: String?
+        var isCode = false
+        for line in lines.dropFirst(matter?.count ?? 0).lazy.map(trimmed) where !line.isEmpty {
+            if line.hasPrefix("```") || line.hasPrefix("~~~") {
+                isCode.toggle()
+            } else if line.hasPrefix("#"), !isCode {
+                first = line
+                break
+            }
+            first = first ?? line
+        }
+        return first.map { String($0.drop { $0 == "#" || $0 == " " }) }
     }
 
     private static func trimmed(_ line: Substring) -> String {

@@ -1,3 +1,5 @@
+internal import Documents
+
 /// A piece of a page that is set as one.
 struct PageBlock: Equatable {
     enum Kind: Equatable {
@@ -8,6 +10,8 @@ struct PageBlock: Equatable {
         case item(mark: String, depth: Int)
         case quote
         case code
+        /// Rows as they are written, a line each.
+        case table
         case rule
     }
 
@@ -22,8 +26,14 @@ struct PageBlock: Equatable {
         case .plain: return lines.map { PageBlock(kind: .paragraph, text: String($0)) }
         case .markdown:
             var reader = MarkdownBlocks()
-            for line in lines { reader.read(String(line.prefix(PictureLimits.characters))) }
-            return reader.finished()
+            let matter = FrontMatter(of: lines)
+            let body = lines.dropFirst(matter?.count ?? 0)
+            for line in body { reader.read(String(line.prefix(PictureLimits.characters))) }
+            let blocks = reader.finished()
+            guard let title = matter?.title, blocks.first?.kind != .heading(level: 1) else {
+                return blocks
+            }
+            return [PageBlock(kind: .heading(level: 1), text: title)] + blocks
         }
     }
 
@@ -37,6 +47,8 @@ struct MarkdownBlocks {
     private var open: PageBlock?
     /// What ends the code that is being read.
     private var fence: Substring?
+    /// Whether a comment over several lines is being read.
+    private var isInComment = false
 
     mutating func read(_ line: String) {
         let body = line.drop { $0 == " " || $0 == "\t" }
@@ -49,7 +61,10 @@ struct MarkdownBlocks {
             }
             return
         }
-        if body.hasPrefix("```") || body.hasPrefix("~~~") {
+        if isInComment || body.hasPrefix("<!--") {
+            close()
+            isInComment = !body.contains("-->")
+        } else if body.hasPrefix("```") || body.hasPrefix("~~~") {
             close()
             fence = body.prefix(3)
         } else if body.isEmpty {
@@ -66,6 +81,11 @@ struct MarkdownBlocks {
             } else {
                 add(.rule, "")
             }
+        } else if body.hasPrefix("|") {
+            // Without the row of lines below the head.
+            if !body.allSatisfy({ "|-: \t".contains($0) }) {
+                extend(.table, with: String(body), by: "\n")
+            }
         } else if let (mark, text) = Self.item(body) {
             close()
             let depth = min((line.count - body.count) / 2, 4)
@@ -74,6 +94,7 @@ struct MarkdownBlocks {
             let text = String(body.drop { $0 == ">" || $0 == " " })
             extend(.quote, with: text, by: " ")
         } else {
+            if open?.kind == .table { close() }
             extend(open.map(\.kind) ?? .paragraph, with: String(body), by: " ")
         }
     }
@@ -101,7 +122,12 @@ struct MarkdownBlocks {
     private mutating func close() {
         guard var block = open else { return }
         open = nil
-        if block.kind != .code { block.text = Self.withoutMarks(block.text) }
+        if block.kind != .code {
+            let isWritten = !block.text.isEmpty
+            block.text = MarkdownText.withoutMarks(block.text)
+            // Only pictures and tags.
+            if isWritten, block.text.allSatisfy(\.isWhitespace) { return }
+        }
         blocks.append(block)
     }
 
@@ -127,10 +153,15 @@ struct MarkdownBlocks {
     }
 
     private static func item(_ line: Substring) -> (mark: String, text: String)? {
-        for (start, mark) in [
-            ("- [ ] ", "\u{2610}"), ("- [x] ", "\u{2611}"), ("- ", "•"), ("* ", "•"), ("+ ", "•"),
-        ] where line.hasPrefix(start) {
-            return (mark, String(line.dropFirst(start.count)))
+        if let bullet = line.first, "-*+".contains(bullet), line.dropFirst().first == " " {
+            let text = line.dropFirst(2)
+            for (box, mark) in [
+                ("[ ] ", "\u{2610}"), ("[x] ", "\u{2611}"), ("[X] ", "\u{2611}"),
+            ]
+            where text.hasPrefix(box) {
+                return (mark, String(text.dropFirst(box.count)))
+            }
+            return ("•", String(text))
         }
         let digits = line.prefix { $0.isASCII && $0.isNumber }
         let rest = line.dropFirst(digits.count)
@@ -138,40 +169,5 @@ struct MarkdownBlocks {
             return nil
         }
         return (digits + String(rest.prefix(1)), String(rest.dropFirst(2)))
-    }
-
-    /// Text without the marks of emphasis and with links as their words. One pass; a mark without
-    /// its end stays.
-    static func withoutMarks(_ text: String) -> String {
-        var result = ""
-        var rest = text[...]
-        var previous: Character = " "
-        while let character = rest.first {
-            defer { previous = character }
-            if character == "\\", let next = rest.dropFirst().first, next.isPunctuation {
-                result.append(next)
-                rest = rest.dropFirst(2)
-            } else if "*`".contains(character), previous != " " || rest.dropFirst().first != " " {
-                // A star between blanks is no mark.
-                rest = rest.dropFirst()
-            } else if character == "[", let link = Self.link(rest) {
-                result += link.words
-                rest = link.rest
-            } else {
-                result.append(character)
-                rest = rest.dropFirst()
-            }
-        }
-        return result
-    }
-
-    /// The words of a link at the start of a text and what follows it. Looked for nearby only, so
-    /// that a text of brackets costs no more than its length.
-    private static func link(_ text: Substring) -> (words: Substring, rest: Substring)? {
-        let near = text.prefix(300)
-        guard let close = near.firstIndex(of: "]") else { return nil }
-        let after = near[close...].dropFirst()
-        guard after.first == "(", let end = after.firstIndex(of: ")") else { return nil }
-        return (near[..<close].dropFirst(), text[text.index(after: end)...])
     }
 }

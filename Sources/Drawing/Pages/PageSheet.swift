@@ -29,7 +29,7 @@ struct PageSheet {
     private mutating func add(_ block: PageBlock, spaced: Bool) {
         let gap = spaced ? Self.font * 0.55 : 0
         switch block.kind {
-        case .paragraph:
+        case .paragraph, .table:
             set(block.text, indent: 0)
             top += gap
         case .heading(let level):
@@ -42,7 +42,9 @@ struct PageSheet {
             let start = top
             set(mark, indent: indent)
             top = start
-            set(block.text, indent: indent + Self.font * (mark.count > 1 ? 1.7 : 1.2))
+            // A digit is as wide as 0.56 of the height, and a point as half of that.
+            let room = mark.count > 1 ? max(1.7, 0.56 * Double(mark.count) + 0.2) : 1.2
+            set(block.text, indent: indent + Self.font * room)
             top += gap * 0.4
         case .quote:
             let start = top

@@ -88,6 +88,52 @@ import Testing
         #expect(Page(bytes: [0xFF, 0xFE, 0x41, 0, 0, 0]) == nil)
     }
 
+    @Test func `what is not meant to be read is not on the page of Markdown`() throws {
+        let pairs = [
+            // What programs that make pages of it are told.
+            ("---\ntitle: x\ntags: [a, b]\n---\n\n# Title\ntext", "# Title\ntext"),
+            ("---\ntitle: \"Title\"\n---\ntext", "# Title\ntext"),
+            ("+++\ntitle = 'Title'\n+++\ntext", "# Title\ntext"),
+            ("[![Build](https://a.b/c.svg)](https://a.b) ![shot](x.png)\n\ntext", "text"),
+            ("[an ![x](y) address](https://a.b/c_(d)) follows", "an  address follows"),
+            ("<p align=\"center\"><img src=\"a\"></p>\n\ntext<br>", "text"),
+            ("see <https://a.b>", "see https://a.b"),
+            ("one\n\n<!-- not\n\nthis -->\ntwo", "one\n\ntwo"),
+            ("use `a*b*c` so", "use a\\*b\\*c so"),
+            ("- [X] a\n* [ ] b\n+ [x] c", "- [x] a\n- [ ] b\n- [x] c"),
+        ]
+        for (text, bare) in pairs {
+            #expect(
+                try bitmap(Page(text, markup: .markdown))
+                    == bitmap(Page(bare, markup: .markdown)), "\(text)")
+        }
+        // What only looks like these stays.
+        for text in ["---\n\na: b\n\n---", "a < b > c", "![", "`a*", "[a] (b)", "x!"] {
+            #expect(ink(try bitmap(Page(text, markup: .markdown))) > 0, "\(text)")
+        }
+    }
+
+    @Test func `rows of a table have lines of their own, and numbers have room`() throws {
+        func lines(_ text: String) throws -> Int {
+            let page = try bitmap(Page(text, markup: .markdown))
+            let (width, height) = (page.size.width, page.size.height)
+            let inked = (0..<height).map { y in
+                page.pixels[y * width..<(y + 1) * width].contains { $0 & 0xFF < 120 }
+            }
+            return zip(inked, inked.dropFirst()).count { !$0 && $1 }
+        }
+        #expect(try lines("| a | b |\n|---|---|\n| 1 | 2 |\n| 3 | 4 |\nend") == 4)
+        // The point of the number is not hidden by the text.
+        func start(_ mark: String) throws -> Int {
+            let page = try bitmap(Page("\(mark) \u{2588}", markup: .markdown))
+            let width = page.size.width
+            let block = page.pixels.indices.filter { page.pixels[$0] & 0xFF < 80 }
+                .map { $0 % width }
+            return block.max() ?? 0
+        }
+        #expect(try start("123456.") > start("1.") + 20)
+    }
+
     @Test func `texts of any kind cost little`() throws {
         let texts = [
             String(repeating: "W", count: 1 << 20), String(repeating: "\n", count: 1 << 20),
