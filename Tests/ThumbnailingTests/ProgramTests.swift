@@ -27,6 +27,22 @@ import Thumbnailing
         #expect(texts["Thumb::MTime"] == "5")
     }
 
+    @Test func `what GNOME calls every file is no title`() throws {
+        let list = try Surroundings.sample("groceries.list")
+        func drawn(_ name: String, _ options: String) throws -> [UInt8] {
+            let path = "\(folder.path)/\(name)"
+            try Surroundings.write(list, to: path)
+            let output = "\(folder.path)/\(name).png"
+            let (code, words) = try Surroundings.run(
+                "'\(Surroundings.program)' '\(path)' '\(output)' 256 \(options)")
+            #expect(code == 0, "\(words)")
+            return try Surroundings.contents(output)
+        }
+        let bare = try drawn("a.list", "--title ''")
+        #expect(try drawn("gnome-desktop-file-to-thumbnail.list", "") == bare)
+        #expect(try drawn("Gnome.list", "") != bare)
+    }
+
     @Test func `what cannot be drawn is said in one line`() throws {
         for arguments in [
             "none.md out.png 128", "/dev/zero out.png 128 --type text", ". out.png 128 --type text",

@@ -88,15 +88,24 @@ struct ThumbnailerCommand: ParsableCommand {
                 description: "\(name): its name does not tell what it is; give --type")
         }
         let bytes = try DocumentInput.bytes(at: path, part: Rendering.part(of: type))
-        let end = name.lastIndex(of: ".").flatMap { $0 == name.startIndex ? nil : $0 }
         let picture = try Rendering.png(
-            bytes, type: type, size: size, title: title ?? String(name[..<(end ?? name.endIndex)]))
+            bytes, type: type, size: size, title: title ?? Self.title(fileName: name))
         var texts: [(key: String, value: String)] = []
         if let uri { texts.append(("Thumb::URI", uri)) }
         if let mtime { texts.append(("Thumb::MTime", String(mtime))) }
         if !texts.isEmpty { texts.append(("Software", "ShapeEdit")) }
         let file = texts.isEmpty ? picture : PNGFile(picture)?.bytes(texts: texts) ?? picture
         try Self.write(file, to: output)
+    }
+
+    /// What GNOME calls every file in the sandbox in which it has it drawn, but for the name's end.
+    private static let namelessFile = "gnome-desktop-file-to-thumbnail"
+
+    /// What a document is called by its file's name; nothing where that is not its own.
+    private static func title(fileName name: String) -> String {
+        let end = name.lastIndex(of: ".").flatMap { $0 == name.startIndex ? nil : $0 }
+        let title = String(name[..<(end ?? name.endIndex)])
+        return title == namelessFile ? "" : title
     }
 
     /// The file managers name a file of their own, which may exist and belong to them.
