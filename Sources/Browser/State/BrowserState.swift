@@ -31,12 +31,28 @@ package struct BrowserState: Sendable {
     package let name: String
     package internal(set) var shape: TerminalShape
     /// By name.
-    package internal(set) var entries: [BrowserEntry] = []
+    package internal(set) var entries: [BrowserEntry] = [] {
+        didSet {
+            known = Dictionary(entries.map { ($0.identity, $0) }) { first, _ in first }
+            match()
+        }
+    }
+    /// The same by what they are.
+    private(set) var known: [BrowserIdentity: BrowserEntry] = [:]
+    /// The documents that are shown, by name. Kept, as all names are looked through for them: each key and
+    /// each picture that comes asks for them several times.
+    package private(set) var matching: [BrowserEntry] = []
+    /// Those viewed last, newest first; none while a filter is typed.
+    package private(set) var recent: [BrowserEntry] = []
     package internal(set) var details: [UInt64: BrowserDetails] = [:]
     /// Of the documents that have any, by their numbers.
-    package internal(set) var titles: [UInt64: String] = [:]
+    package internal(set) var titles: [UInt64: String] = [:] {
+        didSet { if !filter.isEmpty { match() } }
+    }
     /// What names or titles have to hold to be shown.
-    package internal(set) var filter = ""
+    package internal(set) var filter = "" {
+        didSet { match() }
+    }
     package internal(set) var selection: Place?
     /// The first row of ``Shelves`` on the screen.
     package internal(set) var firstRow = 0
@@ -64,26 +80,24 @@ package struct BrowserState: Sendable {
 
     /// The selected document.
     package var selected: BrowserEntry? {
-        selection.flatMap { place in entries.first { $0.identity == place.document } }
+        selection.flatMap { known[$0.document] }
     }
 
-    /// The documents that are shown, by name.
-    package var matching: [BrowserEntry] {
-        if filter.isEmpty { return entries }
-        let wanted = filter.lowercased()
-        return entries.filter { entry in
-            entry.path.lowercased().contains(wanted)
-                || titles[entry.item]?.lowercased().contains(wanted) == true
+    private mutating func match() {
+        guard filter.isEmpty else {
+            let wanted = filter.lowercased()
+            matching = entries.filter { entry in
+                entry.path.lowercased().contains(wanted)
+                    || titles[entry.item]?.lowercased().contains(wanted) == true
+            }
+            recent = []
+            return
         }
-    }
-
-    /// Those viewed last, newest first; none while a filter is typed.
-    package var recent: [BrowserEntry] {
-        guard filter.isEmpty else { return [] }
+        matching = entries
         let viewed = entries.filter { $0.viewed > 0 }.sorted {
             ($0.viewed, $1.path) > ($1.viewed, $0.path)
         }
-        return Array(viewed.prefix(Self.recentLimit))
+        recent = Array(viewed.prefix(Self.recentLimit))
     }
 }
 

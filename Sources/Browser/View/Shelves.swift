@@ -62,7 +62,7 @@ package struct Shelves: Sendable {
         let across = hasPictures ? max(1, columns / Self.cardColumns) : 1
         cardWidth = hasPictures ? columns / across : columns
         firstRow = state.firstRow
-        entries = Dictionary(state.entries.map { ($0.identity, $0) }) { first, _ in first }
+        entries = state.known
         var rows: [Row] = []
         func add(
             _ heading: String, _ section: BrowserState.Section, _ list: [BrowserEntry],

@@ -52,6 +52,23 @@ struct BrowserStateTests {
         #expect(!text(state).contains("Recently viewed"))
     }
 
+    @Test func `names are looked through for letters once, not for each key and picture`() {
+        var state = browser()
+        type("a", &state)
+        let first = state.matching
+        _ = press(.down, &state)
+        _ = state.screen
+        let second = state.matching
+        // Both are there: what was made anew is elsewhere.
+        first.withUnsafeBufferPointer { first in
+            second.withUnsafeBufferPointer { second in
+                #expect(first.count == 2 && first.baseAddress == second.baseAddress)
+            }
+        }
+        _ = state.update(.titled([4: "Plan"]))
+        #expect(state.matching.map(\.name) == ["a.slide", "c.shape", "d.md"])
+    }
+
     @Test func `a folder that is there again is not said to be missing`() {
         var state = browser()
         _ = state.update(.listed([], problem: "work: not connected"))
