@@ -101,6 +101,9 @@ import Testing
             ("---\ntags: [a]\n---\n\n## Heading\n", "Heading"),
             ("---\ntitles: x\n...\ntext\n", "text"),
             ("Tool\n====\n```sh\n# install it\n```\n", "Tool"),
+            ("# **My** [notes](https://a.b) `a*b` #\n", "My notes a*b"),
+            ("[![x](y)](z)\n<p align=center>\nText\n", "Text"),
+            ("# ![logo](x.png)\n## Tool\n", "Tool"), ("text\n# C#\n", "C#"),
             ("Text\n```\n# no\n```\n# Heading", "Heading"),
             ("---\n\ntitle: x\n---\n", "---"),
         ] {

@@ -35,13 +35,18 @@ public enum PlainText {
         for line in lines.dropFirst(matter?.count ?? 0).lazy.map(trimmed) where !line.isEmpty {
             if line.hasPrefix("```") || line.hasPrefix("~~~") {
                 isCode.toggle()
-            } else if line.hasPrefix("#"), !isCode {
-                first = line
-                break
+            } else {
+                let isHeading = line.hasPrefix("#") && !isCode
+                guard isHeading || first == nil else { continue }
+                let heading = MarkdownText.heading(line.drop { $0 == "#" })
+                let words = trimmed(MarkdownText.withoutMarks(isHeading ? heading : line)[...])
+                // Some are pictures and tags.
+                guard !words.isEmpty else { continue }
+                first = words
+                if isHeading { break }
             }
-            first = first ?? line
         }
-        return first.map { String($0.drop { $0 == "#" || $0 == " " }) }
+        return first
     }
 
     private static func trimmed(_ line: Substring) -> String {

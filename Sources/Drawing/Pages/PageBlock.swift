@@ -70,7 +70,7 @@ struct MarkdownBlocks {
         } else if body.isEmpty {
             close()
         } else if let level = Self.headingLevel(body) {
-            add(.heading(level: level), Self.heading(body.dropFirst(level)))
+            add(.heading(level: level), MarkdownText.heading(body.dropFirst(level)))
         } else if Self.isUnderline(body, of: "="), open?.kind == .paragraph {
             open?.kind = .heading(level: 1)
             close()
@@ -134,18 +134,6 @@ struct MarkdownBlocks {
     private static func headingLevel(_ line: Substring) -> Int? {
         let level = line.prefix { $0 == "#" }.count
         return (1...6).contains(level) && line.dropFirst(level).first == " " ? level : nil
-    }
-
-    /// What a heading says, without the marks that may end it; those are behind a blank, as in `C#` they
-    /// are not.
-    private static func heading(_ line: Substring) -> String {
-        func trimmed(_ text: Substring) -> Substring {
-            let end = text.lastIndex { $0 != " " && $0 != "\t" }
-            return end.map { text[...$0] } ?? ""
-        }
-        let text = trimmed(line.drop { $0 == " " })
-        guard let last = text.lastIndex(where: { $0 != "#" }) else { return "" }
-        return String(text[last] == " " ? trimmed(text[...last]) : text)
     }
 
     private static func isUnderline(_ line: Substring, of mark: Character) -> Bool {

@@ -1,12 +1,12 @@
 /// What a line of Markdown says.
-enum MarkdownText {
+public enum MarkdownText {
     /// Links and the like are looked for nearby only, so that a text of brackets costs no more than its
     /// length.
     private static let reach = 300
 
     /// Text without the marks of emphasis, with links as their words, and without pictures and the tags of
     /// HTML. A mark without its end stays.
-    static func withoutMarks(_ text: String) -> String {
+    public static func withoutMarks(_ text: String) -> String {
         var result = ""
         var rest = text[...]
         var previous: Character = " "
@@ -36,6 +36,18 @@ enum MarkdownText {
             }
         }
         return result
+    }
+
+    /// What a heading says that follows on the marks that begin it, without those that may end it; these are
+    /// behind a blank, as in `C#` they are not.
+    public static func heading(_ line: Substring) -> String {
+        func trimmed(_ text: Substring) -> Substring {
+            let end = text.lastIndex { $0 != " " && $0 != "\t" }
+            return end.map { text[...$0] } ?? ""
+        }
+        let text = trimmed(line.drop { $0 == " " })
+        guard let last = text.lastIndex(where: { $0 != "#" }) else { return "" }
+        return String(text[last] == " " ? trimmed(text[...last]) : text)
     }
 
     /// What stands between marks of code at the start of a text, as it is, and what follows; without its end
