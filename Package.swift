@@ -281,7 +281,7 @@ let package = Package(
             name: "ThumbnailingTests",
             dependencies: [
                 "Thumbnailing", "Pictures", "SystemCalls", "CWorkerShim", "shapeedit-thumbnailer",
-                "TestSupport", "Probing",
+                "TestSupport", "Probing", "Drawing",
             ],
             path: "Tests/ThumbnailingTests", swiftSettings: strict),
         .testTarget(

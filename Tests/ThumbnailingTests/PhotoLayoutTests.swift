@@ -10,7 +10,7 @@ import Thumbnailing
     /// How a preview says that it is to be turned; nil if there is none.
     private func found(_ photo: [UInt8]) throws -> Int? {
         do throws(ThumbnailFailure) {
-            let preview = try worker.preview(inPhotoOf: photo.count) { Array(photo[$0]) }
+            let preview = try worker.preview(inPhotoOf: photo.count) { Array(photo[$0]) }.bytes
             #expect(preview.suffix(Photo.pixels.count - 2) == Photo.pixels.dropFirst(2))
             return Int(preview[31])
         } catch {
@@ -50,7 +50,7 @@ import Thumbnailing
             }
             do throws(ThumbnailFailure) {
                 // Never a byte that was not in the photo.
-                let preview = try worker.preview(inPhotoOf: photo.count) { Array(photo[$0]) }
+                let preview = try worker.preview(inPhotoOf: photo.count) { Array(photo[$0]) }.bytes
                 #expect(preview.count <= photo.count + 64)
                 previews += 1
             } catch {

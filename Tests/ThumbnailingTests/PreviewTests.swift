@@ -1,3 +1,4 @@
+import Drawing
 import Probing
 import TestSupport
 import Testing
@@ -8,7 +9,7 @@ import Thumbnailing
     private let worker = ThumbnailWorker(program: Surroundings.program)
 
     private func preview(_ photo: [UInt8]) throws(ThumbnailFailure) -> [UInt8] {
-        try worker.preview(inPhotoOf: photo.count) { Array(photo[$0]) }
+        try worker.preview(inPhotoOf: photo.count) { Array(photo[$0]) }.bytes
     }
 
     /// What is read of a photo, and whether that led to a preview.
@@ -23,7 +24,7 @@ import Thumbnailing
             let found = try worker.preview(inPhotoOf: photo.count) { range in
                 parts.append(range)
                 return Array(photo[range])
-            }
+            }.bytes
             let isWhole = found.suffix(Photo.pixels.count - 2) == Photo.pixels.dropFirst(2)
             return Search(parts: parts, found: isWhole)
         } catch {
@@ -45,6 +46,48 @@ import Thumbnailing
         #expect(try preview(Array(photo.prefix(250))) == found)
         #expect(throws: ThumbnailFailure.self) { try preview(Array(photo.prefix(200))) }
         #expect(worker.starts == 1)
+    }
+
+    @Test(arguments: [1, 6] as [UInt8])
+    func `bars beside the photo in its preview are left out`(_ orientation: UInt8) throws {
+        func entry(_ tag: UInt16, _ value: Int) -> [UInt8] {
+            let parts: [UInt8] = [UInt8(value >> 24), UInt8(value >> 16 & 255)]
+            return [UInt8(tag >> 8), UInt8(tag & 255), 0, 4, 0, 0, 0, 1] + parts
+                + [UInt8(value >> 8 & 255), UInt8(value & 255)]
+        }
+        // The directory of the photo, of the camera and of the preview, which is behind them.
+        let orient: [UInt8] = [0x01, 0x12, 0, 3, 0, 0, 0, 1, 0, orientation, 0, 0]
+        let main = [0, 2] + orient + entry(0x8769, 38) + [0, 0, 0, 68]
+        let camera = [0, 2] + entry(0xA002, 1_800) + entry(0xA003, 1_200) + [0, 0, 0, 0]
+        let last =
+            [0, 2] + entry(0x0201, 98) + entry(0x0202, Photo.pixels.count) + [0, 0, 0, 0]
+        let structure = Array("MM".utf8) + [0, 42, 0, 0, 0, 8] + main + camera + last
+        let content = Array("Exif\0\0".utf8) + structure + Photo.pixels
+        let length = content.count + 2
+        let photo =
+            [0xFF, 0xD8, 0xFF, 0xE1, UInt8(length >> 8), UInt8(length & 255)] + content
+        let found = try worker.preview(inPhotoOf: photo.count) { Array(photo[$0]) }
+        let sides = orientation == 6 ? [1_200, 1_800] : [1_800, 1_200]
+        #expect([found.width, found.height] == sides)
+        // Of the proportions of the photo, with bars: dark ones go, others do not.
+        let isHigh = orientation == 6
+        for (color, isBar) in [(UInt32(0xFF05_0308), true), (0xFF40_4040, false)] {
+            let whole = isHigh ? (96, 128) : (128, 96)
+            var picture = Bitmap(
+                size: try PixelSize(width: whole.0, height: whole.1), color: color)
+            for y in 0..<whole.1 {
+                for x in 0..<whole.0 where (6..<90).contains(isHigh ? x : y) {
+                    picture.pixels[y * whole.0 + x] = 0xFFE0_2010
+                }
+            }
+            let file = try worker.fitted(
+                picture.png(), size: 128, width: found.width, height: found.height)
+            let drawn = try Bitmap(png: file, side: 128)
+            let rest = isHigh ? (85, 128) : (128, 85)
+            let expected = isBar ? rest : whole
+            #expect([drawn.size.width, drawn.size.height] == [expected.0, expected.1])
+            #expect(!isBar || drawn.pixels[2 * expected.0 + 2] == 0xFFE0_2010)
+        }
     }
 
     @Test func `what has none is refused`() throws {

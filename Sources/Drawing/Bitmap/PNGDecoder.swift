@@ -47,6 +47,34 @@ extension Bitmap {
         return result
     }
 
+    /// The middle of the picture in the proportions `width` to `height`, where all else are dark bars: many
+    /// cameras put the photo into a preview of other proportions so. Itself if there are none, or a number
+    /// is not positive.
+    public func withoutBars(width: Int, height: Int) -> Bitmap {
+        guard width > 0, height > 0 else { return self }
+        let part = size.fitting(width: Double(width), height: Double(height))
+        let (left, top) = ((size.width - part.width) / 2, (size.height - part.height) / 2)
+        // Next to the photo they have some of it.
+        let columns = left > 0 ? left - 1..<left + part.width + 2 : 0..<size.width
+        let rows = top > 0 ? top - 1..<top + part.height + 2 : 0..<size.height
+        for y in 0..<size.height {
+            for x in 0..<size.width where !(rows.contains(y) && columns.contains(x)) {
+                let (red, green, blue) = self[x, y]
+                guard max(red, green, blue) < Self.darkest else { return self }
+            }
+        }
+        var result = Bitmap(size: part)
+        for y in 0..<part.height {
+            for x in 0..<part.width {
+                result.pixels[y * part.width + x] = pixels[(y + top) * size.width + x + left]
+            }
+        }
+        return result
+    }
+
+    /// Black as JPEG files have it is not always 0.
+    private static let darkest: UInt8 = 48
+
     /// The old pixels that make a new one.
     private func span(_ index: Int, _ count: Int, _ old: Int) -> Range<Int> {
         let start = index * old / count

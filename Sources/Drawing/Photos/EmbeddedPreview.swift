@@ -11,10 +11,18 @@ package enum EmbeddedPreview {
     private static let startOfImage: [UInt8] = [0xFF, 0xD8]
     private static let signature = Array("Exif\0\0".utf8)
 
-    /// The preview as a JPEG file that is to be turned as the photo is; nil if there is none. Throws
+    /// What is found: a JPEG file that is to be turned as the photo is, and width and height of the photo
+    /// when it is turned so, or 0 where that is not known.
+    package struct Found {
+        package var bytes: [UInt8]
+        package var width: Int
+        package var height: Int
+    }
+
+    /// The preview; nil if there is none. Throws
     /// which part of the photo has to be known to go on: first of where it begins, of where that leads,
     /// and in the end what is still missing of the preview, which is less than 64 KiB.
-    package static func find(in photo: PhotoParts) throws(PhotoParts.Missing) -> [UInt8]? {
+    package static func find(in photo: PhotoParts) throws(PhotoParts.Missing) -> Found? {
         guard let segment = try exifSegment(of: photo),
             let structure = try TIFFStructure(photo, segment),
             let main = try structure.firstDirectory(),
@@ -24,8 +32,27 @@ package enum EmbeddedPreview {
             let preview = try structure.bytes(offset, count), preview.starts(with: startOfImage)
         else { return nil }
         let orientation = try structure.value(of: .orientation, in: main) ?? 1
-        return startOfImage + segmentTelling(orientation: orientation)
-            + preview.dropFirst(startOfImage.count)
+        let sides = sides(in: structure, main) ?? (0, 0)
+        let isTurned = (5...8).contains(orientation)
+        return Found(
+            bytes: startOfImage + segmentTelling(orientation: orientation)
+                + preview.dropFirst(startOfImage.count),
+            width: isTurned ? sides.height : sides.width,
+            height: isTurned ? sides.width : sides.height)
+    }
+
+    /// Width and height of the photo, if they are in what is known: nothing is read for them.
+    private static func sides(
+        in structure: TIFFStructure, _ main: TIFFStructure.Directory
+    ) -> (width: Int, height: Int)? {
+        do throws(PhotoParts.Missing) {
+            guard let place = try structure.value(of: .camera, in: main),
+                let camera = try structure.directory(at: place),
+                let width = try structure.value(of: .width, in: camera),
+                let height = try structure.value(of: .height, in: camera)
+            else { return nil }
+            return (width, height)
+        } catch { return nil }
     }
 
     /// Where the segment with the photo's facts has them, after its signature.

@@ -6,6 +6,10 @@ struct TIFFStructure {
         case orientation = 0x0112
         case previewOffset = 0x0201
         case previewBytes = 0x0202
+        /// Where the directory is of what the camera says.
+        case camera = 0x8769
+        case width = 0xA002
+        case height = 0xA003
     }
 
     /// Where a directory begins.
@@ -50,7 +54,7 @@ struct TIFFStructure {
         return try directory(at: place)
     }
 
-    private func directory(at place: Int) throws(PhotoParts.Missing) -> Directory? {
+    func directory(at place: Int) throws(PhotoParts.Missing) -> Directory? {
         guard place > 0, let count = try number(at: place, 2), count > 0 else { return nil }
         return Directory(place: place, count: count)
     }

@@ -131,9 +131,15 @@ package final class PictureMaker: Sendable {
         let pixels = PictureSize.small.pixels
         let bytes = try inSandbox(pixels, worker, cancellation) { () throws(ThumbnailFailure) in
             try programs.picture(
-                of: preview, fileName: fileName, size: pixels, cancellation: cancellation)
+                of: preview.bytes, fileName: fileName, size: pixels, cancellation: cancellation)
         }
-        return try Self.checked(bytes, .small)
+        guard preview.width > 0, preview.height > 0 else {
+            return try Self.checked(bytes, .small)
+        }
+        let photo = try worker.fitted(
+            bytes, size: UInt16(pixels), width: preview.width, height: preview.height,
+            cancellation: cancellation)
+        return try Self.checked(photo, .small)
     }
 
     /// Draws by one of the machine's programs. If their sandbox fails, it is tried again after a while.

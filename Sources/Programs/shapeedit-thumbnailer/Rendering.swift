@@ -35,10 +35,14 @@ enum Rendering {
     }
 
     /// The picture that another program drew as one that fits into a square, over white where it is clear.
-    static func fitted(_ picture: [UInt8], size: Int) throws(Problem) -> [UInt8] {
+    /// Dark bars beside what has the proportions `width` to `height` are left out, if these are not 0.
+    static func fitted(
+        _ picture: [UInt8], size: Int, width: Int, height: Int
+    ) throws(Problem) -> [UInt8] {
         let square = try square(size)
         do throws(DrawingError) {
-            return try Bitmap(png: picture, side: PictureLimits.side).fitted(into: square).png()
+            return try Bitmap(png: picture, side: PictureLimits.side)
+                .withoutBars(width: width, height: height).fitted(into: square).png()
         } catch {
             throw Problem(description: error.description)
         }

@@ -43,7 +43,9 @@ enum Service {
             }
             if let request = FittingRequest(message: received.message) {
                 return .picture(
-                    try Rendering.fitted(request.picture, size: Int(request.size)))
+                    try Rendering.fitted(
+                        request.picture, size: Int(request.size), width: request.width,
+                        height: request.height))
             }
             guard let request = DrawingRequest(message: received.message) else {
                 return .refusal("the request cannot be read")
@@ -73,7 +75,10 @@ enum Service {
             guard let preview = try EmbeddedPreview.find(in: photo) else {
                 return .refusal("it has no preview where it begins")
             }
-            return .preview(.found(preview))
+            return .preview(
+                .found(
+                    PhotoPreview(
+                        bytes: preview.bytes, width: preview.width, height: preview.height)))
         } catch {
             return .preview(.wanted(error.range))
         }

@@ -62,10 +62,27 @@ public struct PreviewRequest: Sendable, Equatable {
     }
 }
 
+/// The preview in a photo.
+public struct PhotoPreview: Sendable, Equatable {
+    /// A JPEG file, as hostile as the photo.
+    public var bytes: [UInt8]
+    /// How wide the photo is, turned as it is to be shown; 0 if that is not known.
+    public var width = 0
+    /// How high; 0 if that is not known.
+    public var height = 0
+
+    /// A preview of its parts.
+    public init(bytes: [UInt8], width: Int = 0, height: Int = 0) {
+        self.bytes = bytes
+        self.width = width
+        self.height = height
+    }
+}
+
 /// What a worker says about the preview in a photo.
 public enum PreviewAnswer: Sendable, Equatable {
-    /// A JPEG file.
-    case found([UInt8])
+    /// Here it is.
+    case found(PhotoPreview)
     /// These bytes of the photo are needed to go on; at least one.
     case wanted(Range<Int>)
 }

@@ -121,7 +121,9 @@ public enum WorkerReply: Sendable, Equatable {
         case .picture(let bytes): [1] + bytes
         case .refusal(let text): [2] + Array(text.utf8.prefix(1_000))
         case .text(let text): [3] + Array(text.title.utf8) + [0] + Array(text.body.utf8)
-        case .preview(.found(let bytes)): [4] + bytes
+        case .preview(.found(let preview)):
+            [4] + MessageNumber.bytes(preview.width) + MessageNumber.bytes(preview.height)
+                + preview.bytes
         case .preview(.wanted(let range)):
             [5] + MessageNumber.bytes(range.lowerBound) + MessageNumber.bytes(range.count)
         }
@@ -139,7 +141,13 @@ public enum WorkerReply: Sendable, Equatable {
                 WorkerText(
                     title: String(decoding: message[1..<end], as: UTF8.self),
                     body: String(decoding: message[(end + 1)...], as: UTF8.self)))
-        case 4: self = .preview(.found(Array(message.dropFirst())))
+        case 4:
+            var rest = message.dropFirst()
+            guard let width = MessageNumber.take(from: &rest),
+                let height = MessageNumber.take(from: &rest)
+            else { return nil }
+            self = .preview(
+                .found(PhotoPreview(bytes: Array(rest), width: width, height: height)))
         case 5:
             var rest = message.dropFirst()
             guard let place = MessageNumber.take(from: &rest),

@@ -72,17 +72,20 @@ public final class ThumbnailWorker: Sendable {
     /// - Parameters:
     ///   - picture: a PNG file of any size and kind.
     ///   - size: the side of the square in pixels.
+    ///   - width: with `height` the proportions of what it shows, if dark bars beside that are to be left out.
+    ///   - height: see `width`.
     ///   - cancellation: ends the work, or keeps it from beginning.
     public func fitted(
-        _ picture: [UInt8], size: UInt16, cancellation: Cancellation? = nil
+        _ picture: [UInt8], size: UInt16, width: Int = 0, height: Int = 0,
+        cancellation: Cancellation? = nil
     ) throws(ThumbnailFailure) -> [UInt8] {
-        let request = FittingRequest(size: size, picture: picture)
+        let request = FittingRequest(size: size, picture: picture, width: width, height: height)
         return try ask(request.message, -1, cancellation) { reply in
             if case .picture(let bytes) = reply { bytes } else { nil }
         }
     }
 
-    /// The preview that a photo has in it, as a JPEG file. Only programs that can be lost should look at
+    /// The preview that a photo has in it. Only programs that can be lost should look at
     /// it. No more of the photo is read than it takes to find out, and no more than
     /// ``PreviewRequest/mostBytes``.
     ///
@@ -92,14 +95,14 @@ public final class ThumbnailWorker: Sendable {
     ///   - read: gives bytes of the photo; nil if they cannot be had now. Called without a lock.
     public func preview(
         inPhotoOf size: Int, cancellation: Cancellation? = nil, read: (Range<Int>) -> [UInt8]?
-    ) throws(ThumbnailFailure) -> [UInt8] {
+    ) throws(ThumbnailFailure) -> PhotoPreview {
         var request = PreviewRequest(size: size)
         while true {
             let answer: PreviewAnswer = try ask(request.message, -1, cancellation) { reply in
                 if case .preview(let said) = reply { said } else { nil }
             }
             switch answer {
-            case .found(let bytes): return bytes
+            case .found(let preview): return preview
             case .wanted(let range):
                 guard request.admits(range) else {
                     throw .refused("its preview is not where it begins")
