@@ -81,8 +81,8 @@ public enum Directories {
             try check { link(from.cPath, to.cPath) }
             unlink(from.cPath)
         } catch {
-            // A folder, or a file system without hard links.
-            guard [EPERM, EOPNOTSUPP, ENOSYS, EMLINK].contains(error.code) else { throw error }
+            // A folder, or a file system without hard links, which rclone's mounts say with EIO.
+            guard [EPERM, EOPNOTSUPP, ENOSYS, EMLINK, EIO].contains(error.code) else { throw error }
             var status = stat()
             if lstat(to.cPath, &status) == 0 { throw Errno(EEXIST) }
             try check { rename(from.cPath, to.cPath) }

@@ -1,4 +1,5 @@
 import Glibc
+import Probing
 import SystemCalls
 import TestSupport
 import Testing
@@ -38,6 +39,33 @@ import Testing
         try store.put(sample)
         #expect(try store.bytes(sample.blob) == sample.bytes)
         #expect(try Directories.names(in: folder + "/incoming") == [])
+    }
+
+    /// It has no hard links, nor renames that replace nothing.
+    @Test(
+        .enabled(if: isInstalled("rclone"), "needs rclone"), arguments: ["off", "writes", "full"])
+    func `a mount of rclone holds a store`(_ cache: String) throws {
+        let folder = try TemporaryDirectory.make()
+        defer { TemporaryDirectory.remove(folder) }
+        let mount = folder + "/mount"
+        for path in [folder + "/files", mount] { try Directories.make(path) }
+        let words = [
+            "rclone", "mount", "--config", "/dev/null", "--cache-dir", folder + "/cache",
+            "--vfs-cache-mode", cache, folder + "/files", mount,
+        ]
+        let server = try RunningProgram(words.map { Array($0.utf8) })
+        defer {
+            MountTable.detach(mount)
+            server.kill(signal: SIGKILL)
+            _ = server.wait(seconds: 60)
+        }
+        waitUntil { MountTable.isMounted(mount) }
+        let store = FolderStore(path: mount + "/store")
+        try store.prepare(StoreCall())
+        for _ in 0..<2 { try store.put(sample) }
+        #expect(try store.stat(sample.blob.hash, StoreCall()) == sample.blob.size)
+        #expect(try store.bytes(sample.blob) == sample.bytes)
+        #expect(try Directories.names(in: mount + "/store/incoming") == [])
     }
 
     @Test func `files of others beside the blobs are passed over`() throws {
