@@ -110,6 +110,13 @@ package struct SessionRow: Hashable, Sendable {
     /// An fsync() acknowledged the staged bytes.
     package var synced: Bool
 
+    /// The same where the close that it was recorded for has failed.
+    package var ofNoClose: SessionRow {
+        var row = self
+        (row.wrote, row.synced) = (false, false)
+        return row
+    }
+
     package init(
         item: ItemNumber, ordinal: Ordinal, author: UInt32, size: Int64, modified: Timestamp,
         changed: Timestamp, wrote: Bool, synced: Bool

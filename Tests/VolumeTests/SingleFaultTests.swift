@@ -96,6 +96,8 @@ struct SingleFaultTests {
                     #expect(found == Self.content(2), "no error, call \(count)")
                 }
                 container.close()
+                let report = try ContainerCheck.run("test", at: path)
+                #expect(report.findings.map(\.problem) == [], "call \(count)")
             }
         }
         #expect(refused > 0)

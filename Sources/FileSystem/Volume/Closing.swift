@@ -61,7 +61,8 @@ extension Volume {
             if error.code == ENOSPC || error.code == EDQUOT {
                 state.withLock { _ in
                     session.isSuspect = true
-                    session.recorded = recorded
+                    // What the log has got meanwhile counts for nothing, but is to be taken out of it again.
+                    session.recorded = recorded ?? session.recorded?.ofNoClose
                 }
             }
             throw error
