@@ -2,12 +2,17 @@ import Glibc
 import Probing
 import TestSupport
 
-/// A small disk of a test's own: an ext4 image on a loop device, which is given back when the
+/// A small disk of a test's own: an image, of ext4 if not said otherwise, on a loop device, which is given back when the
 /// test ends in whatever way.
 final class SmallDisk {
     /// Whether disks can be made here: by root, with loop devices.
     static let canBeMade =
         geteuid() == 0 && isInstalled("mkfs.ext4") && (try? run(["losetup", "-f"]).status) == 0
+    /// The same of disks of btrfs.
+    static let canCopy =
+        canBeMade && isInstalled("mkfs.btrfs")
+        && (try? run(["sh", "-c", "grep -qw btrfs /proc/filesystems || modprobe -q btrfs"]).status)
+            == 0
     /// What a skipped test says.
     static let reason = "needs root, mkfs.ext4 and a free loop device"
 
@@ -21,20 +26,28 @@ final class SmallDisk {
     /// Makes and mounts one.
     ///
     /// - Parameters:
+    ///   - isCopying: whether it is btrfs, which writes nothing over in its place.
     ///   - features: of ext4 besides the usual ones, as mkfs.ext4 takes them.
     ///   - inodeSize: with 128 bytes there is no room for more of a time than its seconds, as on ext3.
-    init(mebibytes: Int, features: String = "extent", inodeSize: Int = 256) throws {
+    init(
+        mebibytes: Int, isCopying: Bool = false, features: String = "extent", inodeSize: Int = 256
+    ) throws {
         base = try TemporaryDirectory.make()
         mountPoint = "\(base)/disk"
         mkdir(mountPoint, 0o755)
         // If the tests are killed, the guard takes the disk away.
         guardian = try Guardian(of: base, mounts: [mountPoint])
         let image = "\(base)/image"
-        for command in [
+        var commands = [
             ["truncate", "-s", "\(mebibytes)M", image],
             ["mkfs.ext4", "-q", "-m", "0", "-O", features, "-I", "\(inodeSize)", image],
             ["mount", "-o", "loop", image, mountPoint], ["rmdir", "\(mountPoint)/lost+found"],
-        ] {
+        ]
+        if isCopying {
+            commands[1] = ["mkfs.btrfs", "-q", image]
+            commands.removeLast()
+        }
+        for command in commands {
             let result = try run(command)
             guard result.status == 0 else {
                 remove()

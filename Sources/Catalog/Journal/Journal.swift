@@ -46,6 +46,7 @@ package final class Journal {
         self.folder = folder
         try Directories.make(folder)
         let paths = Self.paths(in: folder)
+        for path in paths { OwnedDescriptor.makeWrittenInPlace(path) }
         first = try OwnedDescriptor.openOwn(paths[0], O_RDWR)
         second = try OwnedDescriptor.openOwn(paths[1], O_RDWR)
         mark = try JournalMark(folder: folder)

@@ -36,6 +36,7 @@ package final class CatalogDatabase {
         path: String, create: Bool, busyMilliseconds: Int32 = 5_000
     ) throws(Failure) {
         try Connection.checkWritable(path)
+        CatalogRoom.makeFiles(of: path, create: create)
         connection = try Connection(
             path: path, create: create, busyMilliseconds: busyMilliseconds)
         // First, as it refuses files that are not ours, before anything is written to them.

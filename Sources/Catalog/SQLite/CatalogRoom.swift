@@ -33,6 +33,13 @@ final class CatalogRoom {
         }
     }
 
+    /// Makes those of the files of a catalog that are not there and that SQLite would make, where what is allocated
+    /// ahead is of use only in files that were made for it.
+    static func makeFiles(of path: String, create: Bool) {
+        guard create || access(path, F_OK) == 0 else { return }
+        for end in ["", "-wal", "-shm"] { OwnedDescriptor.makeWrittenInPlace(path + end) }
+    }
+
     /// For the catalog at `path`, which is open and has been read or written.
     init(path: String) { self.path = path }
 

@@ -93,6 +93,18 @@ int shim_set_immutable(int descriptor, int immutable) {
     return ioctl(descriptor, FS_IOC_SETFLAGS, &flags);
 }
 
+int shim_is_copying(const char *path) {
+    struct statfs information;
+    return statfs(path, &information) == 0 && information.f_type == BTRFS_SUPER_MAGIC;
+}
+
+int shim_write_in_place(int descriptor) {
+    int flags = 0;
+    if (ioctl(descriptor, FS_IOC_GETFLAGS, &flags) < 0) return -1;
+    flags |= FS_NOCOW_FL;
+    return ioctl(descriptor, FS_IOC_SETFLAGS, &flags);
+}
+
 int64_t shim_seek(int descriptor, int64_t offset, int data) {
     return lseek(descriptor, offset, data ? SEEK_DATA : SEEK_HOLE);
 }

@@ -1,5 +1,6 @@
 internal import CSystemShim
 internal import Glibc
+internal import PathText
 
 /// How a range of a file is treated by ``OwnedDescriptor/allocate(_:offset:length:)``: the bits of
 /// fallocate(2).
@@ -33,6 +34,16 @@ extension OwnedDescriptor {
     /// fallocate(2).
     public func allocate(_ mode: AllocationMode, offset: Int64, length: Int64) throws(Errno) {
         try check { shim_fallocate(number, mode.rawValue, offset, length) }
+    }
+
+    /// Makes an empty file of this program's own at `path`, if there is none, where the file system writes nothing
+    /// over in its place (btrfs), and has it do so with this file. Else each write takes new room, whatever was
+    /// allocated ahead: on a full disk there is none, and to touch a page that is mapped is SIGBUS.
+    package static func makeWrittenInPlace(_ path: String) {
+        guard shim_is_copying(path.parentPath.cPath) == 1, access(path.cPath, F_OK) != 0,
+            let file = try? openOwn(path, O_RDWR | O_EXCL)
+        else { return }
+        _ = shim_write_in_place(file.number)
     }
 
     /// copy_file_range(2), one call: the bytes copied, fewer than `count` at the end of the source.

@@ -37,6 +37,10 @@ int shim_probe_leader(int thread);
 int shim_is_read(long call);
 /* Sets (1) or clears (0) the immutable flag of an open file. */
 int shim_set_immutable(int descriptor, int immutable);
+/* 1: the file system of path writes nothing over in its place (btrfs). */
+int shim_is_copying(const char *path);
+/* Has it write an open file over in its place all the same; only while that is empty. */
+int shim_write_in_place(int descriptor);
 /* lseek with SEEK_DATA (data = 1) or SEEK_HOLE (data = 0). */
 int64_t shim_seek(int descriptor, int64_t offset, int data);
 /* renameat2 with RENAME_NOREPLACE. */
