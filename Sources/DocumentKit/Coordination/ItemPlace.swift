@@ -77,8 +77,10 @@ struct ItemPlace {
             if stat(above.cPath, &status) != 0 || status.st_dev != device { break }
             folder = above
         }
-        // It is the owner's.
+        // It is the owner's. On a disk, or in a /tmp that is a file system of its own, it is anybody's, who would
+        // have everybody wait for what it names. The kernel may leave one out while others are mounted.
         return stat((folder + "/" + ControlConnection.statusPath).cPath, &status) == 0
+            && KernelMount.topmost(at: folder)?.isShapeEdit != false
             ? (folder, status.st_uid) : nil
     }
 }
