@@ -5,6 +5,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/ioctl.h>
 #include <sys/uio.h>
@@ -188,10 +189,41 @@ static ssize_t write_reply(int fd, struct iovec *iov, int count, void *userdata)
     return writev(fd, iov, count);
 }
 
+/* The kernel took no pages of the pipe, as when its memory is short. libfuse says so to its caller and answers no more:
+ * who reads would wait for ever. What is in the pipe is sent as bytes instead; if there is no memory for them either,
+ * its header says that it failed. */
+static ssize_t send_copied(int in, int out, size_t length) {
+    struct out_header header;
+    /* The pipe does not wait. */
+    if (read(in, &header, sizeof header) != sizeof header) return -1;
+    size_t size = sizeof header;
+    char *copy = length >= size ? malloc(length) : NULL;
+    if (copy != NULL) {
+        memcpy(copy, &header, size);
+        while (size < length) {
+            ssize_t count = read(in, copy + size, length - size);
+            if (count <= 0) break;
+            size += (size_t)count;
+        }
+    }
+    ssize_t sent = copy != NULL && size == length ? write(out, copy, length) : -1;
+    free(copy);
+    /* Not one that has no use for it any more. */
+    if (sent >= 0 || errno == ENOENT) return sent;
+    header.len = sizeof header;
+    header.error = -EIO;
+    return write(out, &header, sizeof header) < 0 ? -1 : (ssize_t)length;
+}
+
 static ssize_t send_spliced(int in, off_t *in_offset, int out, off_t *out_offset, size_t length,
                             unsigned int flags, void *userdata) {
     (void)userdata;
-    return splice(in, in_offset, out, out_offset, length, flags);
+    ssize_t sent = splice(in, in_offset, out, out_offset, length, flags);
+    if (sent >= 0 || out != current->device) return sent;
+    int error = errno;
+    sent = send_copied(in, out, length);
+    if (sent < 0) errno = error;
+    return sent;
 }
 
 int shim_attach(struct fuse_session *session, struct shim_connection *connection) {
