@@ -71,16 +71,32 @@ final class Documents {
         #expect(fillings.count > 10)
     }
 
-    /// Makes files without a byte in a folder of their own until there is no room even for their names, as a
-    /// program does that goes on with the next file where it could not write one; how many there are then.
-    func fillWithNames(most: Int, in folder: String = "names") throws -> Int {
+    /// What grows and is no content.
+    enum Growth: CaseIterable, Sendable {
+        /// Files without a byte, as a program makes them that goes on with the next file where it could not
+        /// write one.
+        case names
+        /// Attributes of the old documents, of a page each.
+        case attributes
+    }
+
+    /// Makes more of it until there is no room even for that; how many there are then.
+    func fill(with growth: Growth, most: Int, in folder: String) throws -> Int {
+        let step =
+            switch growth {
+            case .names:
+                #"os.close(os.open("\#(folder)/%06d" % number + "n" * 200, os.O_CREAT | os.O_WRONLY))"#
+            case .attributes:
+                #"os.setxattr(old[number % len(old)], "user.\#(folder).%d" % number, b"x" * 4000)"#
+            }
         let script = """
-            import errno, os
+            import errno, glob, os
+            old = glob.glob("old-*")
             number = 0
             try:
                 os.mkdir("\(folder)")
                 while number < \(most):
-                    os.close(os.open("\(folder)/%06d" % number + "n" * 200, os.O_CREAT | os.O_WRONLY))
+                    \(step)
                     number += 1
             except OSError as error:
                 if error.errno != errno.ENOSPC: raise

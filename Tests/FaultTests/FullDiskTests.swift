@@ -261,29 +261,29 @@ struct FullDiskTests {
         }
     }
 
-    /// They used up what the catalog holds for removals, and behind them no removal came to SQLite.
-    @Test(arguments: DataPath.mounts)
-    func `deleting makes room, however many names were to be made on the full disk`(
-        _ dataPath: DataPath
+    /// It used up what the catalog holds for removals, and behind it no removal came to SQLite.
+    @Test(arguments: DataPath.mounts, Documents.Growth.allCases)
+    func `deleting makes room, however much was to be made on the full disk`(
+        _ dataPath: DataPath, _ growth: Documents.Growth
     ) throws {
         try withSmallDisk(dataPath) { documents in
             documents.storeOldOnes()
             documents.fillDisk()
-            let most = 20_000
-            var names = 0
+            let most = growth == .names ? 20_000 : 1_400
+            var made = 0
             for round in 0..<4 {
-                names += try documents.fillWithNames(most: most, in: "names-\(round)")
-                try #require(names < most, "names take no room")
+                made += try documents.fill(with: growth, most: most, in: "more-\(round)")
+                try #require(made < most, "\(growth) take no room")
                 // What waits for room goes into the catalog when that is opened.
                 try documents.crash()
             }
-            documents.verify("with \(names) names on the full disk")
+            documents.verify("with \(made) \(growth) on the full disk")
             // As long as it takes is what is tested elsewhere.
             let removed = documents.removeFillings(keeping: 3)
             let seconds = documents.secondsUntilStored("again", size: removed / 2)
             try #require(seconds < 60, "no room after \(seconds) s")
-            #expect(try documents.fillWithNames(most: 100, in: "more") == 100)
-            documents.verify("after \(names) names")
+            #expect(try documents.fill(with: .names, most: 100, in: "again") == 100)
+            documents.verify("after \(made) \(growth)")
             try documents.remount()
             documents.verify("after unmount and mount")
         }

@@ -3,9 +3,9 @@ package import SystemCalls
 
 /// A disk that is full, or nearly.
 extension ChangeLog {
-    /// What grows and may wait for SQLite on a disk with less than this free: there has to be room for all that
-    /// waits when the container is opened again.
-    private static let shortQueue = 256
+    /// So many bytes for SQLite may wait when more is to come, on a disk with less than this free: there has to
+    /// be room for all that waits when the container is opened again.
+    fileprivate static let shortGrowth: Int64 = 128 << 10
     private static let plenty: UInt64 = 32 << 20
 
     /// As ``admit()``, for what makes a name or the like. Of that nothing is taken while SQLite has no room on the
@@ -15,8 +15,7 @@ extension ChangeLog {
     /// - Throws: as ``admit()``; ENOSPC while there is no room.
     package func admitGrowth(patience: UInt64 = 0) throws(Errno) {
         try admit()
-        let (count, isStuck) = queue.withLock { ($0.mutations.count, $0.isStuck) }
-        if isStuck {
+        if queue.withLock({ $0.isStuck }) {
             let isFree: Bool? = queue.wait(until: MonotonicClock.after(milliseconds: patience)) {
                 $0.isStuck ? nil : true
             }
@@ -24,11 +23,15 @@ extension ChangeLog {
         }
         let room = roomToGrow()
         if room == 0 { throw Errno(28) }
-        if count < Self.shortQueue || room >= Self.plenty { return }
-        queue.signal { $0.hurried = true }
+        if room >= Self.plenty { return }
+        let isShort = queue.signal { state in
+            state.hurried = state.hurried || !state.isShort
+            return state.isShort
+        }
+        if isShort { return }
         let wasStuck = queue.wait(until: MonotonicClock.after(milliseconds: 2_000)) { state in
             if state.isStuck { return true }
-            return state.mutations.count < Self.shortQueue ? false : nil
+            return state.isShort ? false : nil
         }
         if wasStuck == true { throw Errno(28) }
     }
@@ -44,4 +47,8 @@ extension ChangeLog {
 
     /// What the journal has and SQLite has not, in its order; perhaps some that it has as well.
     package var waiting: [Mutation] { queue.withLock { $0.mutations } }
+}
+
+extension ChangeLog.Queue {
+    fileprivate var isShort: Bool { mutations.growth < ChangeLog.shortGrowth }
 }

@@ -7,11 +7,10 @@ package import Model
 /// more; it, SQLite's log and shared memory have their blocks (``CatalogRoom``); and a row of the table
 /// `meta` holds pages that are given up to the other tables when the disk is full.
 extension CatalogDatabase {
-    /// Mutations of one transaction, and of one on a full disk.
+    /// Mutations of one transaction.
     private static let batch = 8_192
-    private static let smallBatch = 64
-    /// What a mutation adds to the tables and their indexes, in bytes; more than most do.
-    private static let growth: Int64 = 512
+    /// What the mutations of one on a full disk may add, in bytes, if they are several.
+    private static let smallGrowth: Int64 = 32 << 10
     /// What a transaction may add whatever its size: a page or two for each tree.
     private static let slack: Int64 = 64 << 10
     private static let reserveBytes: Int64 = 1 << 20
@@ -34,9 +33,10 @@ extension CatalogDatabase {
     package func applyAll(_ mutations: [Mutation]) throws(Failure) {
         var rest = mutations[...]
         while !rest.isEmpty {
-            if extendFile(for: min(rest.count, Self.batch)) {
+            let many = rest.prefix(Self.batch)
+            if extendFile(by: many.growth) {
                 do throws(Failure) {
-                    try apply(Array(rest.prefix(Self.batch)))
+                    try apply(Array(many))
                     rest = rest.dropFirst(Self.batch)
                     try refillReserve()
                     continue
@@ -45,20 +45,31 @@ extension CatalogDatabase {
                 }
             }
             try makeRoom()
-            try checkRoom()
-            try apply(Array(rest.prefix(Self.smallBatch)))
+            let few = Self.few(of: rest)
+            try checkRoom(for: few.growth)
+            try apply(Array(few))
             // The next one has the log from its start again.
             try checkpoint()
-            rest = rest.dropFirst(Self.smallBatch)
+            rest = rest.dropFirst(few.count)
         }
         room?.hold()
     }
 
-    /// Whether the file has the blocks for all pages that are in SQLite's log, and for more.
-    private func extendFile(for mutations: Int) -> Bool {
+    /// The first ones: one at least.
+    private static func few(of mutations: ArraySlice<Mutation>) -> ArraySlice<Mutation> {
+        var growth: Int64 = 0
+        let others = mutations.dropFirst().prefix { mutation in
+            growth += mutation.growth
+            return growth <= smallGrowth
+        }
+        return mutations.prefix(1 + others.count)
+    }
+
+    /// Whether the file has the blocks for all pages that are in SQLite's log, and for so many bytes more.
+    private func extendFile(by growth: Int64) -> Bool {
         guard holdsRoom else { return true }
         guard let pages = try? connection.integer("PRAGMA page_count") else { return false }
-        let bytes = pages * Self.pageBytes + Int64(mutations) * Self.growth + Self.slack
+        let bytes = pages * Self.pageBytes + growth + Self.slack
         return room?.holdCatalog(to: bytes) ?? connection.extendFile(to: bytes)
     }
 
@@ -73,17 +84,16 @@ extension CatalogDatabase {
 
     /// Fails if a small transaction may need more than the file has: what is in SQLite's log and cannot go into
     /// the file takes room when the container is opened again, too.
-    private func checkRoom() throws(Failure) {
-        let needed = Int64(Self.smallBatch) * Self.growth + Self.slack
-        if try connection.integer("PRAGMA freelist_count") * Self.pageBytes >= needed { return }
-        if extendFile(for: Self.smallBatch) { return }
+    private func checkRoom(for growth: Int64) throws(Failure) {
+        let free = try connection.integer("PRAGMA freelist_count") * Self.pageBytes
+        if free >= growth + Self.slack || extendFile(by: growth) { return }
         throw SQLiteFailure.full(path: path)
     }
 
     /// Takes the pages that are given up on a full disk. There are none on one, until there is room again.
     package func refillReserve() throws(Failure) {
         if hasReserve || !holdsRoom { return }
-        guard extendFile(for: Int(Self.reserveBytes / Self.growth)) else { return }
+        guard extendFile(by: Self.reserveBytes) else { return }
         do throws(Failure) {
             try connection.execute(
                 "INSERT INTO meta VALUES ('reserve', zeroblob(\(Self.reserveBytes)))")
