@@ -5,9 +5,13 @@ import Testing
 
 /// Others go on writing while somebody looks at what is in conflict.
 @Suite(.oneAtATime) struct ChangedConflictTests {
-    /// Who had chosen his own text replaced one of the others' that nobody had seen.
-    @Test(arguments: places) func `what was decided upon is what is resolved`(
-        _ place: DataPath
+    /// Gives a test a document with "mine" in it, and "theirs" in its file, "note" to the agent.
+    private func withConflict(
+        _ place: DataPath,
+        _ body: (
+            _ opened: OpenedDocument, _ agent: Agent, _ path: String,
+            _ seen: DocumentConflict<Text>
+        ) throws -> Void
     ) throws {
         try withVolume(place) { volume in
             let path = "\(volume.directory)/note"
@@ -18,6 +22,15 @@ import Testing
             agent.store("note", "theirs")
             expectSoon { opened.document.conflict?.theirs?.text == "theirs" }
             let seen = try #require(opened.document.conflict)
+            try body(opened, agent, path, seen)
+        }
+    }
+
+    /// Who had chosen his own text replaced one of the others' that nobody had seen.
+    @Test(arguments: places) func `what was decided upon is what is resolved`(
+        _ place: DataPath
+    ) throws {
+        try withConflict(place) { opened, agent, path, seen in
             let told = opened.count("state")
             agent.store("note", "theirs, and more")
             // Who shows it is told that it is another.
@@ -47,15 +60,7 @@ import Testing
     @Test(arguments: places) func `a deletion is another conflict than a change`(
         _ place: DataPath
     ) throws {
-        try withVolume(place) { volume in
-            let path = "\(volume.directory)/note"
-            let agent = try volume.agent()
-            agent.store("note", "before")
-            let opened = try OpenedDocument(path)
-            try opened.set("mine")
-            agent.store("note", "theirs")
-            expectSoon { opened.document.conflict?.theirs?.text == "theirs" }
-            let seen = try #require(opened.document.conflict)
+        try withConflict(place) { opened, agent, path, seen in
             agent.unlink("note")
             expectSoon { opened.document.conflict?.isDeleted == true }
             #expect(throws: DocumentProblem.inConflict) {

@@ -15,32 +15,20 @@ struct CopyingDiskTests {
     func `a full disk costs nothing that was there, and removing makes room`(_ dataPath: DataPath)
         throws
     {
-        let disk = try SmallDisk(mebibytes: 192, isCopying: true)
-        defer { disk.remove() }
-        let container = try Container(dataHome: disk.mountPoint)
-        defer { container.remove() }
-        let options = dataPath == .noPassthrough ? ["no_passthrough"] : []
-        try container.mount(options: options)
-        let daemon = try #require(try container.status().pid)
-        let documents = try Documents(container: container, options: options)
-        defer { documents.end() }
-        documents.storeOldOnes()
-        documents.fillDisk()
-        // Each writes a record to the journal, which goes round, and rows to SQLite.
-        for turn in 0..<100 {
-            let failure = documents.failureOfStoring(
-                "more", Documents.content(name: "more \(turn)", size: 2_000))
-            #expect(failure == nil || failure == ENOSPC, "\(errorName(failure ?? 0))")
+        try SmallDisk(mebibytes: 192, isCopying: true).withDocuments(dataPath) { documents in
+            documents.storeOldOnes()
+            documents.fillDisk()
+            // Each writes a record to the journal, which goes round, and rows to SQLite.
+            for turn in 0..<100 {
+                let failure = documents.failureOfStoring(
+                    "more", Documents.content(name: "more \(turn)", size: 2_000))
+                #expect(failure == nil || failure == ENOSPC, "\(errorName(failure ?? 0))")
+            }
+            documents.verify("on the full disk")
+            _ = documents.removeFillings(keeping: 3)
+            let seconds = documents.secondsUntilStored("again", size: 2 << 20)
+            #expect(seconds < 30, "room only after \(seconds) s")
+            documents.verify("with room again")
         }
-        documents.verify("on the full disk")
-        _ = documents.removeFillings(keeping: 3)
-        let seconds = documents.secondsUntilStored("again", size: 2 << 20)
-        #expect(seconds < 30, "room only after \(seconds) s")
-        documents.verify("with room again")
-        documents.end()
-        #expect(Container.isAlive(daemon), "the daemon died")
-        try container.unmount()
-        let check = try container.check()
-        #expect(check.status == 0, "container check: \(check)")
     }
 }

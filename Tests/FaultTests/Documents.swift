@@ -196,3 +196,24 @@ final class Documents {
         }
     }
 }
+
+extension SmallDisk {
+    /// Gives a test a mounted container on this disk, which is given back; before that the container has to be
+    /// sound.
+    func withDocuments(_ dataPath: DataPath, _ body: (Documents) throws -> Void) throws {
+        defer { remove() }
+        let container = try Container(dataHome: mountPoint)
+        defer { container.remove() }
+        let options = dataPath == .noPassthrough ? ["no_passthrough"] : []
+        try container.mount(options: options)
+        let daemon = try #require(try container.status().pid)
+        let documents = try Documents(container: container, options: options)
+        defer { documents.end() }
+        try body(documents)
+        documents.end()
+        #expect(Container.isAlive(daemon) || documents.wasRemounted, "the daemon died")
+        try container.unmount()
+        let check = try container.check()
+        #expect(check.status == 0, "container check: \(check)")
+    }
+}

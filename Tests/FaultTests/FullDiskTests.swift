@@ -332,20 +332,6 @@ struct FullDiskTests {
     private func withSmallDisk(
         _ dataPath: DataPath, _ body: (Documents) throws -> Void
     ) throws {
-        let disk = try SmallDisk(mebibytes: 64)
-        defer { disk.remove() }
-        let container = try Container(dataHome: disk.mountPoint)
-        defer { container.remove() }
-        let options = dataPath == .noPassthrough ? ["no_passthrough"] : []
-        try container.mount(options: options)
-        let daemon = try #require(try container.status().pid)
-        let documents = try Documents(container: container, options: options)
-        defer { documents.end() }
-        try body(documents)
-        documents.end()
-        #expect(Container.isAlive(daemon) || documents.wasRemounted, "the daemon died")
-        try container.unmount()
-        let check = try container.check()
-        #expect(check.status == 0, "container check: \(check)")
+        try SmallDisk(mebibytes: 64).withDocuments(dataPath, body)
     }
 }

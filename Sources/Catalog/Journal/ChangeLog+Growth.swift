@@ -25,8 +25,9 @@ extension ChangeLog {
         if room == 0 { throw Errno(28) }
         if room >= Self.plenty { return }
         let isShort = queue.signal { state in
-            state.hurried = state.hurried || !state.isShort
-            return state.isShort
+            let isShort = state.isShort
+            if !isShort { state.hurried = true }
+            return isShort
         }
         if isShort { return }
         let wasStuck = queue.wait(until: MonotonicClock.after(milliseconds: 2_000)) { state in

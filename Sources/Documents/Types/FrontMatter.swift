@@ -11,7 +11,7 @@ public struct FrontMatter: Equatable, Sendable {
 
     /// That of a text; nil if it has none.
     public init?(of lines: some Collection<Substring>) {
-        let lines = lines.prefix(Self.limit).map(Self.trimmed)
+        let lines = lines.prefix(Self.limit).map(\.trimmed)
         guard let mark = lines.first, mark == "---" || mark == "+++" else { return nil }
         let ends: [Substring] = mark == "---" ? ["---", "..."] : ["+++"]
         // A text may also begin with a line across it.
@@ -25,18 +25,12 @@ public struct FrontMatter: Equatable, Sendable {
 
     private static func title(_ line: Substring, _ separator: Character) -> String? {
         guard line.hasPrefix("title"), let place = line.firstIndex(of: separator),
-            trimmed(line[..<place]) == "title"
+            line[..<place].trimmed == "title"
         else { return nil }
-        var value = trimmed(line[line.index(after: place)...])
+        var value = line[line.index(after: place)...].trimmed
         if let quote = value.first, "\"'".contains(quote), value.count > 1, value.last == quote {
             value = value.dropFirst().dropLast()
         }
         return value.isEmpty ? nil : String(value)
-    }
-
-    private static func trimmed(_ line: Substring) -> Substring {
-        var line = line.drop { $0.isWhitespace }
-        while line.last?.isWhitespace == true { line.removeLast() }
-        return line
     }
 }

@@ -49,11 +49,7 @@ public enum PlainText {
         return first
     }
 
-    private static func trimmed(_ line: Substring) -> String {
-        var line = line.drop { $0.isWhitespace }
-        while line.last?.isWhitespace == true { line.removeLast() }
-        return String(line)
-    }
+    private static func trimmed(_ line: Substring) -> String { String(line.trimmed) }
 
     private static func text<Encoding: UnicodeCodec>(
         of units: [Encoding.CodeUnit], as encoding: Encoding.Type
