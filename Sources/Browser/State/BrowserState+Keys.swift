@@ -96,8 +96,8 @@ extension BrowserState {
             answer.append(letter)
         case .enter:
             guard let question else { return [] }
-            if answer.isEmpty || answer.hasPrefix("/") || answer == "." || answer == ".." {
-                (message, isBad) = ("this is no name", true)
+            if let fault = faultOfAnswer {
+                (message, isBad) = (fault, true)
                 return []
             }
             self.question = nil
@@ -111,6 +111,15 @@ extension BrowserState {
         default: break
         }
         return []
+    }
+
+    /// Why the answer is no name that the browser could show.
+    private var faultOfAnswer: String? {
+        if answer.isEmpty || answer.hasPrefix("/") || answer == "." || answer == ".." {
+            return "this is no name"
+        }
+        let isHidden = answer.split(separator: "/").contains { $0.hasPrefix(".") && $0 != ".." }
+        return isHidden ? "names that begin with a dot are not shown here" : nil
     }
 
     // MARK: Moving

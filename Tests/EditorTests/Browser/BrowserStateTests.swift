@@ -248,6 +248,20 @@ struct BrowserStateTests {
         #expect(press(.escape, &state) == [] && state.question == nil)
     }
 
+    @Test func `a name that would be hidden is refused, and may be mended`() {
+        var state = browser()
+        for (name, mended) in [(".shape", "x.shape"), ("folder/.x/a.list", "folder/a.list")] {
+            _ = press(.character("n"), &state, .control)
+            _ = press(.character("u"), &state, .control)
+            type(name, &state)
+            #expect(press(.enter, &state) == [])
+            #expect(text(state).contains("names that begin with a dot are not shown here"))
+            _ = press(.character("u"), &state, .control)
+            type(mended, &state)
+            #expect(press(.enter, &state) == [.create(mended)])
+        }
+    }
+
     @Test func `promises show their state, and keys bring, drop and pin`() {
         var state = browser(["a", "b"])
         _ = state.update(
