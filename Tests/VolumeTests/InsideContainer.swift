@@ -127,8 +127,14 @@ final class InsideContainer {
             }
             throw Errno(ESTALE)
         }
+        return try make(name, O_WRONLY)
+    }
+
+    /// Makes a document at the root and opens it, as the kernel does by a name that it takes for free.
+    @discardableResult
+    func make(_ name: String, _ flags: Int32) throws(Errno) -> (NodeNumber, Handle) {
         let (entry, opened) = try withName(name) { (bytes) throws(Errno) in
-            try volume.create(root, bytes, mode: 0o644, flags: O_WRONLY, caller)
+            try volume.create(root, bytes, mode: 0o644, flags: flags, caller)
         }
         return (NodeNumber(rawValue: entry.node), opened.handle)
     }
@@ -242,11 +248,18 @@ final class InsideContainer {
         return NodeNumber(rawValue: entry.node)
     }
 
-    /// Gives what has a name at the root another name there, or in a folder.
-    func rename(_ name: String, to newName: String, in folder: NodeNumber? = nil) throws(Errno) {
+    /// Gives what has a name in a folder, or at the root, another name there, or in `folder`.
+    ///
+    /// - Parameter flags: of renameat2(2).
+    func rename(
+        _ name: String, to newName: String, from source: NodeNumber? = nil,
+        in folder: NodeNumber? = nil, _ flags: UInt32 = 0
+    ) throws(Errno) {
+        let source = source ?? root
         _ = try withName(name) { (from) throws(Errno) in
             try withName(newName) { (to) throws(Errno) in
-                try volume.rename(root, from, folder ?? root, to, flags: 0, caller, waited: true)
+                try volume.rename(
+                    source, from, folder ?? source, to, flags: flags, caller, waited: true)
             }
         }
     }

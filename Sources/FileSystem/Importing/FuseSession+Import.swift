@@ -34,7 +34,7 @@ extension FuseSession {
             }
             // Pictures first: no new content is to be seen with the picture of the one before.
             volume.settlePictures {
-                volume.forget(names: stale.names) {
+                volume.forget(stale) {
                     replayer?.add(stale.steps, announced: change)
                     sources?.endTelling(node.item)
                 }

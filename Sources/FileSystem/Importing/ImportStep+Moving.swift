@@ -84,11 +84,7 @@ extension ImportStep {
             return true
         }
         if VirtualTree.isTop(name, in: volume.number(target).rawValue) { return false }
-        var above = target
-        while above != 0 {
-            if above == position { return false }
-            above = index.parent(of: above)
-        }
+        if volume.isIn(target, position) { return false }
         if volume.name(name, in: target) != 0, !setAside(occupant, target, volume) { return false }
         guard rename(position, to: target, name, volume) else { return false }
         state.counts.changed += 1

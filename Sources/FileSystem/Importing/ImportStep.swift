@@ -352,9 +352,8 @@ struct ImportStep {
         }
         guard case .file = entry.kind, record.pointee.isRegular else { return false }
         let old = volume.content(position)
-        for name in volume.names(of: position) {
-            stale.names.append(name)
-            stale.nodes.insert(NodeNumber(rawValue: name.parent))
+        for (parent, name) in volume.names(of: position) {
+            stale.forget(NodeNumber(rawValue: parent), name, volume)
         }
         volume.retireCurrent(position)
         let time = volume.publishTime()
@@ -383,8 +382,6 @@ struct ImportStep {
     mutating func forget(
         _ directory: MemoryIndex.Position, _ name: [UInt8], _ volume: VolumeState
     ) {
-        let node = volume.index[item: directory].pointee.node
-        stale.nodes.insert(node)
-        stale.names.append((node.rawValue, name))
+        stale.forget(volume.index[item: directory].pointee.node, name, volume)
     }
 }

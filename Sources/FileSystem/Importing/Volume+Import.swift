@@ -9,21 +9,6 @@ internal import SystemCalls
 extension Volume {
     static let importAttribute = ownPrefix + Array("import".utf8)
 
-    /// What the kernel has to be told after a message: nodes whose attributes and listings changed, and
-    /// names that lead to something else.
-    struct Stale: Sendable {
-        var nodes: Set<NodeNumber> = []
-        var names: [(parent: UInt64, name: [UInt8])] = []
-        /// What those who watch are to be told.
-        var steps: [ReplayStep] = []
-
-        mutating func add(_ other: Stale) {
-            nodes.formUnion(other.nodes)
-            names += other.names
-            steps += other.steps
-        }
-    }
-
     /// Carries out what the command says to the folder `node`. Only for its owner or root, and only if
     /// this daemon is theirs: it reads the source with its own rights.
     ///

@@ -71,8 +71,7 @@ extension Volume {
                 } catch {
                     isRemoved = false
                 }
-                stale.names.append((parent, name))
-                stale.nodes.insert(node)
+                self.state.withLock { stale.forget(node, name, $0) }
             }
             let isHere = self.state.withLock { state in
                 let isRenamed = step.settle(row, state)

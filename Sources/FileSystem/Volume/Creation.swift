@@ -45,6 +45,14 @@ extension Volume {
             (state) throws(Errno) -> (node: NodeNumber, session: WriteSession?, item: ItemNumber) in
             try state.askAgain(asksAgain)
             let directory = try state.directory(parent)
+            // An import has made it, and the kernel has not been told: it looks the name up again.
+            if let name, flags & O_EXCL == 0, case let found = state.index.lookup(directory, name),
+                found != 0
+            {
+                let position = state.index[name: found].pointee.item
+                if writes { sendRound(caller, process, to: position, state) }
+                throw Errno(ESTALE)
+            }
             let position =
                 if let name {
                     try state.create(

@@ -19,6 +19,8 @@ extension VolumeState {
         _ one: MemoryIndex.Position, _ other: MemoryIndex.Position, _ caller: Caller
     ) throws(Errno) -> ChangeSequence {
         if index[name: one].pointee.item == index[name: other].pointee.item { return log.head }
+        try checkApart(index[name: one].pointee.item, index[name: other].pointee.parent)
+        try checkApart(index[name: other].pointee.item, index[name: one].pointee.parent)
         let time = Self.now()
         let process = CallerProcess.process(of: caller.thread)
         let saved = savedDocument(one, other, process, time)

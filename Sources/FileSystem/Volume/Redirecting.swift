@@ -26,6 +26,17 @@ extension Volume {
         return nil
     }
 
+    /// Sends somebody round who came to make a file, to write it, by a name that another one has: for them there
+    /// is no second ESTALE when they come to open that one.
+    func sendRound(
+        _ caller: Caller, _ process: Int32, to position: MemoryIndex.Position, _ state: VolumeState
+    ) {
+        guard state.index[item: position].pointee.isRegular, caller.thread != 0 else { return }
+        let session = state.joinSession(position, author: caller.user)
+        state.noteWriter(session, at: position, process)
+        send(caller.thread, process, to: session, size: nil, state, MonotonicClock.now)
+    }
+
     /// Follows a thread that was sent round: has it join the session of another item, if the name that it
     /// comes by leads to that by now. It is not expected any more where it was.
     ///

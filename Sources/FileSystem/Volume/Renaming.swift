@@ -41,12 +41,23 @@ extension Volume {
                 ? state.index[name: covered].pointee.item : item
         }
         var moved: [ItemNumber] = []
+        var stale: [(parent: UInt64, name: [UInt8])] = []
         let (nodes, dying) = try change { (state) throws(Errno) in
             let source = try state.directory(from)
             let target = try state.directory(to)
             let found = state.index.lookup(source, name)
             if found == 0 { throw Errno(ENOENT) }
             moved = [state.number(state.index[name: found].pointee.item)]
+            let places = (
+                ReplayStep.Place(parent: from.item, name: Array(name)),
+                ReplayStep.Place(parent: to.item, name: Array(newName))
+            )
+            if state.untoldNames.contains(places.0) {
+                stale.append((to.rawValue, places.1.name))
+            }
+            if exchange, state.untoldNames.contains(places.1) {
+                stale.append((from.rawValue, places.0.name))
+            }
             let covered = state.index.lookup(target, newName)
             if covered != 0, noReplace { throw Errno(EEXIST) }
             if exchange {
@@ -63,6 +74,8 @@ extension Volume {
             return try state.move(found, to: target, newName, covering: covered, caller)
         }
         if dying { keeper.wake() }
+        // Told when the kernel has renamed what it had, whose directories it has locked until then.
+        if !stale.isEmpty { forget(names: stale) {} }
         notePins(of: moved, movedBetween: (from, to))
         return .done(nodes)
     }
@@ -94,6 +107,7 @@ extension VolumeState {
         {
             throw Errno(EMLINK)
         }
+        try checkApart(position, target)
         let time = Self.now()
         let process = CallerProcess.process(of: caller.thread)
         let oldName = Array(index.nameBytes(name))
@@ -168,6 +182,26 @@ extension VolumeState {
             dying = noteIfDead(old)
         }
         return ((nodes, dying), sequence)
+    }
+
+    /// Throws ESTALE if the directory would come to be inside itself. The kernel has looked by the tree that it
+    /// knows: an import may have moved one of the two, and it looks again.
+    func checkApart(
+        _ position: MemoryIndex.Position, _ target: MemoryIndex.Position
+    ) throws(Errno) {
+        if index[item: position].pointee.isDirectory, isIn(target, position) {
+            throw Errno(ESTALE)
+        }
+    }
+
+    /// Whether one directory is another or somewhere in it.
+    func isIn(_ directory: MemoryIndex.Position, _ other: MemoryIndex.Position) -> Bool {
+        var above = directory
+        while above != 0 {
+            if above == other { return true }
+            above = index.parent(of: above)
+        }
+        return false
     }
 
     /// The version of a document that another file is renamed over, if whoever does that has only seen

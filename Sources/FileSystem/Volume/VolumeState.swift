@@ -156,6 +156,8 @@ final class VolumeState {
     var changedOwners: Set<UInt64> = []
     /// Names that the kernel is about to change.
     var changingNames = ChangingNames()
+    /// Names that an import has changed, and that the kernel is about to be told of.
+    var untoldNames = UntoldNames()
     var unsealed = UnsealedVersions()
     /// How many were taken from there and are neither sealed yet nor in the queue for the store.
     var sealing = 0
