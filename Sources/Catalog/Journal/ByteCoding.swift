@@ -12,9 +12,6 @@ struct ByteWriter: ~Copyable {
 
     deinit { memory.deallocate() }
 
-    /// What was written.
-    var bytes: [UInt8] { Array(memory[..<count]) }
-
     /// Lends what was written from `start` on.
     func withBytes<Result, Problem>(
         from start: Int = 0, _ body: (UnsafeRawBufferPointer) throws(Problem) -> Result

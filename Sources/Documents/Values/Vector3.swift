@@ -18,7 +18,4 @@ public struct Vector3: Hashable, Sendable {
     public static let zero = Vector3(0, 0, 0)
     /// One in every direction: the scale that changes nothing.
     public static let one = Vector3(1, 1, 1)
-
-    /// Whether no part is infinite or not a number.
-    public var isFinite: Bool { x.isFinite && y.isFinite && z.isFinite }
 }
