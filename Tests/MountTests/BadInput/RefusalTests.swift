@@ -312,7 +312,7 @@ import Testing
             try broken.expectRefusal(
                 "unmount", mountPoint, status: EX_USAGE, saying: mountPoint, "not a folder")
             try broken.expectRefusal(
-                "unmount", "\(mountPoint)/missing", status: EX_USAGE, saying: "missing")
+                "unmount", "\(mountPoint)/missing", status: EX_NOINPUT, saying: "missing")
             #expect(!MountTable.isMounted(mountPoint))
         }
     }
