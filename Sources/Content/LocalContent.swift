@@ -93,6 +93,14 @@ package final class LocalContent: Sendable {
         return folder.blob(hash)
     }
 
+    /// Whether a content that should be among the blobs is not there, or has another length. Nothing is opened.
+    package func isDamaged(_ content: ContentReference) -> Bool {
+        guard content.place.isBlob else { return false }
+        var status = stat()
+        return stat(path(of: content).cPath, &status) != 0
+            || status.st_mode & S_IFMT != S_IFREG || Int64(status.st_size) != content.size
+    }
+
     private static func open(
         _ first: String, or second: String, _ flags: Int32, size: Int64? = nil
     ) throws(Errno) -> OwnedDescriptor {

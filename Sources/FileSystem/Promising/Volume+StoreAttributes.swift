@@ -22,8 +22,12 @@ extension Volume {
             if state == "dirty", let problem = link?.uploads.problem {
                 return "it is not in the store yet: \(problem)"
             }
-            return state == "promise" && isWithoutStore(node)
-                ? "the container has no store, and its last one had lost this content" : nil
+            if state == "promise", isWithoutStore(node) {
+                return "the container has no store, and its last one had lost this content"
+            }
+            return isDamaged(node)
+                ? "its content is missing, or not as long as it was; unmount, and "
+                    + "`shapeedit container check \(container.name)` tells more" : nil
         case "pin":
             return try read { (state) throws(Errno) in
                 let value = state.index.attributes[try state.position(node)]?[Self.pinAttribute]
@@ -75,6 +79,15 @@ extension Volume {
         }
         // The last byte is not the end: a content is local when it has been verified and adopted.
         return missing.received == nil ? "promise" : "downloading"
+    }
+
+    /// Whether the current content cannot be read because somebody took or cut off its file.
+    private func isDamaged(_ node: NodeNumber) -> Bool {
+        let current = state.withLock { state in
+            let position = state.index.find(node.item)
+            return position == 0 ? nil : state.content(position)
+        }
+        return current.map(content.isDamaged) ?? false
     }
 
     /// Whether the content is a promise that only a store could keep, and there is none.

@@ -63,6 +63,29 @@ import Testing
         }
     }
 
+    @Test(arguments: damages.filter { $0 != "flipped" })
+    func `why a damaged content cannot be read is said, and what to do`(_ damage: String) throws {
+        try withBrokenContainer { broken in
+            let blob = try broken.blob(of: "b's only content")
+            try broken.damage(
+                ["missing": "rm \(blob)", "shortened": "truncate -s 5 \(blob)"][damage]
+                    ?? "printf more >> \(blob)")
+            func reason(_ name: String) throws -> ProgramResult {
+                try run(
+                    ["getfattr", "--only-values", "-n", "user.shapeedit.error", name],
+                    directory: broken.container.mountPoint)
+            }
+            try broken.whileMounted { agent in
+                agent.open("folder/b", O_RDWR, fails: EIO)
+                let said = try reason("folder/b")
+                #expect(said.text.contains("shapeedit container check test"), "\(said)")
+                #expect(try reason("a").status != 0)
+                agent.store("folder/b", "a new content")
+                #expect(try reason("folder/b").status != 0)
+            }
+        }
+    }
+
     /// It was read to its end, for minutes.
     @Test(.timeLimit(.minutes(1)))
     func `check tells at once of a content that was made very long`() throws {
