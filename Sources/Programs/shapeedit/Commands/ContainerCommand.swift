@@ -118,7 +118,8 @@ struct ContainerCommand: ParsableCommand {
     struct Delete: ParsableCommand {
         static let configuration = CommandConfiguration(
             commandName: "delete",
-            abstract: "Delete a container with everything in it.")
+            abstract: "Delete a container with everything in it.",
+            discussion: "Files of others in its folder are left alone and named.")
         @Argument(help: "The container.", completion: .containers) var name: String
         @Flag(help: "Do not ask.") var force = false
         @Flag(help: "Print JSON.") var json = false
@@ -138,24 +139,32 @@ struct ContainerCommand: ParsableCommand {
                         + "the link")
             }
             // Held while it goes, so that nobody mounts half of it. Its file goes last: who finds none makes
-            // another, which nobody holds.
+            // another, which nobody holds. What somebody else has put beside its files is not its own.
             let lock = try Container.lock(name, at: path, holder: "being deleted")
             let last = ContainerFolder(path: path).lock
             let identity = Container.identity(at: path)
             let removePictures = DesktopPlaces(ContainerFolder(path: path))
                 .removal(ofContainer: name)
+            var foreign: [String] = []
             do throws(Errno) {
-                for entry in try Directories.names(in: path).map({ path + "/" + $0 })
-                where entry != last {
-                    try Directories.removeTree(entry)
+                for name in try Directories.names(in: path).sorted() {
+                    let entry = path + "/" + name
+                    if !ContainerFolder.names.contains(name) {
+                        foreign.append(entry)
+                    } else if entry != last {
+                        try Directories.removeTree(entry)
+                    }
                 }
-                try Directories.removeTree(path)
+                try Directories.removeTree(foreign.isEmpty ? path : last)
             } catch {
                 throw Failure(.inputOutput, "\(path): \(error)")
             }
             withExtendedLifetime(lock) {}
             removePictures()
             if let identity { DocumentHistories.remove(ofContainer: name, identity: identity) }
+            for entry in foreign {
+                Console.complain("\(entry) does not belong to the container; it was left alone")
+            }
             if json {
                 Console.say(
                     JSONText.object([
