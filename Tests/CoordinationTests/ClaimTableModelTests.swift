@@ -210,3 +210,23 @@ extension SplitMix {
             deadline: now + UInt64(5 + below(40)))
     }
 }
+
+extension ReferenceClaims {
+    /// Purposes of the claims by name that the family of an operation, or of a nested claim, has.
+    func heldPurposes(of claim: Claim) -> Set<ClaimPurpose> {
+        if !claim.isUnderFamily { return [] }
+        return Set(
+            claims.filter {
+                $0.phase != .waiting && $0.request.origin == .coordinated
+                    && claim.request.family.contains($0.request.holder.process)
+            }.map(\.request.purpose))
+    }
+}
+
+extension ReferenceClaims.Claim {
+    /// Whether its family has another claim, or one of that one's purpose.
+    func works(under other: Self) -> Bool {
+        request.family.contains(other.request.holder.process)
+            || request.heldPurposes.contains(other.request.purpose)
+    }
+}

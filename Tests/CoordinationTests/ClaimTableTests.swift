@@ -251,6 +251,26 @@ import Testing
         #expect(next == [.message(own, .prepare(behind.id, ClaimPreparation(lets: .writer)))])
     }
 
+    @Test mutating func `what is done under a claim does not wait for others of its purpose`()
+        throws
+    {
+        _ = table.request(try request("a", .write, purpose: 7, process: 10), at: 0)
+        _ = table.request(try request("a", .write, purpose: 7, process: 20), at: 0)
+        let own = try request(
+            "a", .write, purpose: 1, process: 30, origin: .opening, family: [30, 10])
+        #expect(table.isFree(own))
+        // Nor does a claim of that purpose wait for what is written so, or for those behind it.
+        #expect(table.request(try request("a", .write, purpose: 3), at: 0).events.isEmpty)
+        let session = try request(
+            "a", .write, purpose: 1, process: 30, origin: .session, family: [30, 10])
+        _ = table.note(session, at: 0)
+        #expect(table.isFree(try request("a", .write, purpose: 7, process: 20)))
+        #expect(table.isFree(own))
+        let stranger = try request(
+            "a", .write, purpose: 2, process: 40, origin: .opening, family: [40])
+        #expect(!table.isFree(stranger))
+    }
+
     @Test mutating func `a process that holds is not behind those who wait for it`() throws {
         _ = table.request(try request("a", .write, purpose: 1, process: 10), at: 0)
         #expect(table.request(try request("a", .write, purpose: 3), at: 0).events.isEmpty)

@@ -72,9 +72,7 @@ struct ReferenceClaims {
             let isUnder =
                 worker.request.origin != .coordinated
                 || worker.request.isNested && claim.request.origin == .coordinated
-            if isUnder, worker.request.family.contains(claim.request.holder.process) {
-                return false
-            }
+            if isUnder, worker.works(under: claim) { return false }
         }
         for place in one.places {
             for otherPlace in other.places {
@@ -111,7 +109,8 @@ struct ReferenceClaims {
     /// and for an operation or a nested claim also the claims that it works under.
     private func passes(_ claim: Claim) -> UInt64 {
         let family = claim.isUnderFamily ? claim.request.family : []
-        return family.reduce(claim.purpose | presented(by: claim)) { $0 | Claim.bit($1) }
+        let purposes = claim.request.heldPurposes.reduce(claim.purpose) { $0 | 1 << $1.rawValue }
+        return family.reduce(purposes | presented(by: claim)) { $0 | Claim.bit($1) }
     }
 
     /// Held claims that a claim cannot do without the end of.
@@ -215,7 +214,8 @@ struct ReferenceClaims {
     // MARK: Steps
 
     mutating func add(_ request: ClaimRequest, id: UInt64, at now: UInt64, isFact: Bool) {
-        let claim = Claim(id: id, request: request, current: request.targets.map(\.path))
+        var claim = Claim(id: id, request: request, current: request.targets.map(\.path))
+        claim.request.heldPurposes = heldPurposes(of: claim)
         claims.append(claim)
         for index in claims.indices where Self.conflict(claims[index], claim) {
             claims[index].rivals |= 1 << id
@@ -276,8 +276,9 @@ struct ReferenceClaims {
             claims[index].current = claims[index].current.map {
                 $0.moved(from: source, to: target) ?? $0
             }
-            let isHeld = claims[index].phase != .waiting
-            if isHeld, claims[index].request.origin != .session { continue }
+            if claims[index].phase != .waiting, claims[index].request.origin != .session {
+                continue
+            }
             for (place, path) in claims[index].current.enumerated() {
                 claims[index].request.targets[place].path = path
             }

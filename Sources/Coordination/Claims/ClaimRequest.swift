@@ -76,6 +76,9 @@ package struct ClaimRequest: Sendable {
     package var isNested = false
     /// The presenter on whose behalf the claim is: it is told nothing about it.
     package var presenter: PresenterID?
+    /// Purposes of the claims that its family had when it was asked for, if it works under these: it is
+    /// part of their line of work, and is not in the way of other claims of that.
+    package var heldPurposes: Set<ClaimPurpose> = []
     /// Of whoever asks for one claim after another: what they hold stays while they wait. Unlike those of a
     /// purpose their claims block one another.
     package var line: UInt64?

@@ -75,10 +75,11 @@ extension ClaimTable {
     }
 
     /// Whether a program that knows nothing of claims, or one that nests its own, works under one by
-    /// name, or holds the lock under which that was asked for. Who wants a lock waits also for claims of
+    /// name or another of its purpose, or holds the lock under which that was asked for. Who wants a lock waits also for claims of
     /// programs that it has started.
     private static func worksUnder(_ program: ClaimRequest, _ claim: ClaimRequest) -> Bool {
         program.family.contains(claim.holder.process)
+            || program.heldPurposes.contains(claim.purpose)
             || program.isHeldLock && claim.family.contains(program.holder.process)
     }
 
@@ -142,7 +143,11 @@ extension ClaimTable {
     /// Whether a claim is of the same purpose or line as `last`, or one that `last`, an operation or a
     /// nested claim, works under.
     private func isOwn(_ claim: Claim, of last: Claim) -> Bool {
-        if claim.request.isTied(to: last.request) { return true }
+        if claim.request.isTied(to: last.request)
+            || last.request.heldPurposes.contains(claim.request.purpose)
+        {
+            return true
+        }
         return last.request.worksUnderFamily && claim.request.origin == .coordinated
             && last.request.family.contains(claim.request.holder.process)
     }

@@ -36,6 +36,8 @@ package struct ClaimTable: Sendable {
     private var holding: [ClaimTie: Int] = [:]
     /// Requests and preparing claims, by purpose and by line.
     private var pending: [ClaimTie: [ClaimID]] = [:]
+    /// How many claims by name of each purpose a process has.
+    private var purposes: [Int32: [ClaimPurpose: Int]] = [:]
     var presenters: [PresenterID: Presenter] = [:]
     var presenterTree = ClaimTree<PresenterID>()
     private var serial: UInt64 = 0
@@ -97,28 +99,28 @@ package struct ClaimTable: Sendable {
 
     /// Whether a request like this would be granted at once, and without asking a presenter.
     package func isFree(_ request: ClaimRequest) -> Bool {
-        let probe = Self.probe(request)
+        let probe = probe(request)
         return !others(inTheWayOf: probe).contains { blocks($0, probe) }
     }
 
     /// Whether a claim that is held, or about to be, is in the way of a request like this.
     package func isHeldUp(_ request: ClaimRequest) -> Bool {
-        let probe = Self.probe(request)
+        let probe = probe(request)
         return others(inTheWayOf: probe).contains { $0.phase != .waiting && blocks($0, probe) }
     }
 
     /// Who would be in the way of a request like this, in the order they came.
     package func obstacles(to request: ClaimRequest) -> [ClaimListing] {
-        let probe = Self.probe(request)
+        let probe = probe(request)
         return others(inTheWayOf: probe).filter { blocks($0, probe) }.map(\.id).sorted()
             .compactMap(listing)
     }
 
     /// A claim as it would come last.
-    private static func probe(_ request: ClaimRequest) -> Claim {
+    private func probe(_ request: ClaimRequest) -> Claim {
         Claim(
-            id: ClaimID(rawValue: .max), request: request, since: 0, places: request.targets,
-            current: request.targets.map(\.path))
+            id: ClaimID(rawValue: .max), request: withHeldPurposes(request), since: 0,
+            places: request.targets, current: request.targets.map(\.path))
     }
 
     /// Ends a claim, whatever phase it is in. Not an error if it has ended.
@@ -213,8 +215,8 @@ package struct ClaimTable: Sendable {
 
     private mutating func put(_ request: ClaimRequest, _ id: ClaimID, _ now: UInt64) {
         let claim = Claim(
-            id: id, request: request, since: request.since ?? now, places: request.targets,
-            current: request.targets.map(\.path))
+            id: id, request: withHeldPurposes(request), since: request.since ?? now,
+            places: request.targets, current: request.targets.map(\.path))
         claims[id] = claim
         mark(claim)
     }
@@ -335,6 +337,21 @@ package struct ClaimTable: Sendable {
             let left = (holding[tie] ?? 0) + count
             holding[tie] = left > 0 ? left : nil
         }
+        if request.origin != .coordinated { return }
+        var own = purposes[request.holder.process] ?? [:]
+        let left = (own[request.purpose] ?? 0) + count
+        own[request.purpose] = left > 0 ? left : nil
+        purposes[request.holder.process] = own.isEmpty ? nil : own
+    }
+
+    /// A request with the purposes that it is part of by the claims of its family.
+    private func withHeldPurposes(_ request: ClaimRequest) -> ClaimRequest {
+        guard request.worksUnderFamily, !purposes.isEmpty else { return request }
+        var request = request
+        request.heldPurposes = request.family.reduce(into: []) { found, process in
+            if let own = purposes[process] { found.formUnion(own.keys) }
+        }
+        return request
     }
 
     private mutating func pend(_ id: ClaimID, _ request: ClaimRequest) {

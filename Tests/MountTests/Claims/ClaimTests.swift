@@ -124,6 +124,25 @@ import Testing
         }
     }
 
+    @Test(arguments: DataPath.mounts)
+    func `commands of one purpose write what each of them has claimed, others wait`(
+        _ dataPath: DataPath
+    ) throws {
+        try withVolume(dataPath) { volume in
+            try volume.agent().store("file", "old")
+            let held = try HeldClaim(volume, "--write", "file", "--purpose", "line")
+            held.waitUntilGranted()
+            let binary = try BuiltPrograms.shapeedit()
+            let result = try volume.run(
+                binary, "coordinate", "--write", "file", "--purpose", "line", "--", "sh", "-ec",
+                "echo new >file; cat file; exec 9<file; flock -n 9; mv file other; mv other file")
+            #expect(result.status == 0 && result.text == "new\n", "\(result)")
+            let other = try volume.run("sh", "-c", "exec 9<file; flock -n 9")
+            #expect(other.status == 1, "\(other)")
+            #expect(held.end().status == 0)
+        }
+    }
+
     @Test func `who waits follows what a command moves under its claim`() throws {
         try withVolume(.passthrough) { volume in
             try volume.agent().store("file", "x")
