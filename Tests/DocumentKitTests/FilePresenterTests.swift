@@ -42,6 +42,41 @@ import Testing
         }
     }
 
+    /// Takes no further message until it may.
+    private final class Stuck: FilePresenter {
+        let mayGoOn = Monitor(false)
+        func subitemChanged(_ change: SubitemChange) { _ = mayGoOn.wait { $0 ? true : nil } }
+    }
+
+    @Test func `who is no presenter any more, and does not know it yet, can claim`() throws {
+        try withVolume(.passthrough) { volume in
+            let container = try #require(volume.container)
+            let agent = try volume.agent()
+            let stuck = Stuck()
+            let presentation = try FilePresentation(of: volume.directory, stuck)
+            defer {
+                stuck.mayGoOn.signal { $0 = true }
+                presentation.end()
+            }
+            // Each message has the whole path in it: some thousand of them are not kept for it.
+            let folder = (0..<12).map { String(repeating: "\($0 % 10)", count: 250) }
+            for depth in 1...folder.count {
+                agent.makeDirectory("\(folder[..<depth].joined(separator: "/"))")
+            }
+            let path = folder.joined(separator: "/")
+            let status = "\(container.mountPoint)/.shapeedit/status.json"
+            for number in 0..<5_000 where text(of: status)?.contains("\"presenters\": 1") == true {
+                agent.store("\(path)/\(number)", "")
+            }
+            #expect(text(of: status)?.contains("\"presenters\": 0") == true)
+            let document = "\(volume.directory)/document"
+            try FileCoordinator(for: presentation).coordinate([FileIntent(document, .write)]) {
+                try store($0[0], "written")
+            }
+            #expect(agent.content("document") == "written")
+        }
+    }
+
     @Test func `a presenter that has answered goes on under the claim that it has`() throws {
         try withVolume(.passthrough) { volume in
             let path = "\(volume.directory)/document"

@@ -55,7 +55,9 @@ final class ControlConnection: Sendable {
 
     /// Waits so many milliseconds for a claim on items, by their paths below the mount's folder.
     ///
-    /// - Parameter isNested: claims of the processes above this one are not waited for.
+    /// - Parameters:
+    ///   - isNested: claims of the processes above this one are not waited for.
+    ///   - presenter: one that has ended, or was cut off, is told nothing anyway: the claim is made without.
     func claim(
         _ targets: [(path: String, access: FileAccess)], purpose: String, isNested: Bool = false,
         presenter: Int?, milliseconds: Int
@@ -71,7 +73,14 @@ final class ControlConnection: Sendable {
         ]
         if isNested { parameters["nested"] = .boolean(true) }
         if let presenter { parameters["presenter"] = .integer(presenter) }
-        return try call("Claim", parameters, patience: milliseconds + Self.patience)
+        try send("Claim", parameters)
+        var reply = try reply(milliseconds: milliseconds + Self.patience)
+        if presenter != nil, reply.error?.hasSuffix(".NoSuchPresenter") == true {
+            parameters["presenter"] = nil
+            try send("Claim", parameters)
+            reply = try self.reply(milliseconds: milliseconds + Self.patience)
+        }
+        return try self.parameters(of: reply)
     }
 
     func send(
@@ -83,11 +92,13 @@ final class ControlConnection: Sendable {
 
     /// The next reply; without a time it is waited for until the connection ends.
     func next(milliseconds: Int? = nil) throws(CoordinationError) -> JSONObject {
-        let reply: VarlinkReply
-        do throws(Failure) { reply = try client.next(milliseconds: milliseconds) } catch {
+        try parameters(of: try reply(milliseconds: milliseconds))
+    }
+
+    private func reply(milliseconds: Int?) throws(CoordinationError) -> VarlinkReply {
+        do throws(Failure) { return try client.next(milliseconds: milliseconds) } catch {
             throw .unavailable(error.message)
         }
-        return try parameters(of: reply)
     }
 
     /// Readable when there may be a message.
