@@ -208,11 +208,13 @@ struct OtherUsersMountTests {
     func `commands edit and restore documents there, also under a claim`(_ place: DataPath) throws {
         try withSharedNote(place) { volume, _ in
             let binary = try BuiltPrograms.shapeedit()
+            // Saves within two seconds count as one, but for what is kept apart.
             let line = """
                 '\(binary)' new s.shape && \
                 '\(binary)' coordinate --write s.shape -- '\(binary)' set s.shape title=Ball && \
                 '\(binary)' coordinate --write s.shape -- \
                 '\(binary)' coordinate --write s.shape -- '\(binary)' get s.shape title && \
+                setfattr -n user.shapeedit.apart -v current s.shape && \
                 '\(binary)' set s.shape title=Cube && '\(binary)' restore s.shape && \
                 '\(binary)' get s.shape title
                 """
