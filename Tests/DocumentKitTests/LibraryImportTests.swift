@@ -10,6 +10,10 @@ import Testing
         #expect(query.description == "name=*.txt&sort=size")
         let difference = ListDifference(from: ["a"], to: ["a", "b"], by: \.self)
         #expect(difference.added == [1])
+        var rows = ["a"]
+        difference.apply(to: &rows, added: ["b"])
+        #expect(rows == ["a", "b"])
+        #expect(Query(query.description) == query && Query("?") == nil)
         #expect(String(path: [0x61, 0xe9]).pathBytes == [0x61, 0xe9])
     }
 }

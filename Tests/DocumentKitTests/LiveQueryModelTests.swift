@@ -104,7 +104,7 @@ struct LiveQueryModelTests {
             var live: [(Query, Follower, MetadataQuery)] = []
             for query in Self.queries() {
                 let follower = Follower()
-                let made = try MetadataQuery(query, in: point) { follower.take($0) }
+                let made = MetadataQuery(query, in: point) { follower.take($0) }
                 try made.start()
                 live.append((query, follower, made))
             }

@@ -231,6 +231,30 @@ import Testing
     }
 
     @Test(arguments: places)
+    func `a query that was stopped can be started again`(_ place: DataPath) throws {
+        try withVolume(place) { volume in
+            let agent = try volume.agent()
+            agent.store("first", "x")
+            let shown = Shown()
+            let query = try MetadataQuery(Query(), below: volume.directory) { shown.take($0) }
+            try query.start()
+            shown.becomes("first")
+            // Once more is no other: each change is told once.
+            try query.start()
+            for name in ["a", "b", "c"] {
+                query.stop()
+                #expect(query.results.map(Shown.name) == shown.state.withLock { $0.names })
+                agent.store("\(name)", "x")
+                try query.start()
+                agent.store("d\(name)", "x")
+                expectSoon { query.results.count == shown.state.withLock { $0.names.count } }
+            }
+            shown.becomes("a", "b", "c", "da", "db", "dc", "first")
+            query.stop()
+        }
+    }
+
+    @Test(arguments: places)
     func `results are those that are asked for`(_ place: DataPath) throws {
         try withVolume(place) { volume in
             let agent = try volume.agent()
@@ -295,7 +319,7 @@ import Testing
             let server = try volume.start(["python3", "-c", lines, socket])
             expectSoon { access(socket, F_OK) == 0 }
             let shown = Shown()
-            let query = try MetadataQuery(Query(), in: volume.directory) { shown.take($0) }
+            let query = MetadataQuery(Query(), in: volume.directory) { shown.take($0) }
             try query.start()
             shown.becomes("a", "b")
             query.stop()

@@ -1,4 +1,3 @@
-internal import CSystemShim
 internal import Glibc
 public import Model
 internal import SystemCalls
@@ -18,28 +17,18 @@ public enum MetadataUpdate: Sendable {
 /// In a mounted container the daemon is asked and nothing is opened or fetched; elsewhere, and in the mount
 /// of another user, the folder is gone through and watched by inotify(7). Changes come as one batch when
 /// nothing has happened for 100 ms, or after a second at the latest; in a container the first after a quiet
-/// time comes at once. Any thread. One that was started is kept until ``stop()``.
+/// time comes at once. Any thread. One that was started is kept until ``stop()``, and can be started again then.
 public final class MetadataQuery: Sendable {
     private struct State {
         var results: [FoundItem] = []
         var disabled = 0
-        var hasEnded = false
-        /// Something is being told, or about to be.
-        var isTelling = false
-        /// There is a source that is followed.
-        var isFollowing = false
+        /// What tells, from ``start()`` to ``stop()``.
+        var run: QueryRun?
     }
-    /// Changes gather until nothing has happened for so long, in milliseconds ...
-    private static let quiet: Int32 = 100
-    /// ... but no longer than this.
-    private static let patience: UInt64 = 1_000
-    /// How long ``stop()`` waits for the source to be let go, in milliseconds.
-    private static let parting: UInt64 = 1_000
 
     private let make: @Sendable () throws(Failure) -> any QuerySource
     private let notify: @Sendable (MetadataUpdate) -> Void
-    private let state = Monitor(State())
-    private let bell: OwnedDescriptor
+    private let state = Lock(State())
 
     /// - Parameters:
     ///   - query: what is looked for; its `folder` does not count.
@@ -60,9 +49,9 @@ public final class MetadataQuery: Sendable {
         query.folder = place.relative
         let asked = query
         if let point = place.servingMount {
-            try self.init({ () throws(Failure) in try MountQuery(asked, in: point) }, notify)
+            self.init({ () throws(Failure) in try MountQuery(asked, in: point) }, notify)
         } else {
-            try self.init(
+            self.init(
                 { () throws(Failure) in try FolderQuery(asked, in: place.absolute) }, notify)
         }
     }
@@ -71,19 +60,16 @@ public final class MetadataQuery: Sendable {
     package convenience init(
         _ query: Query, in mountPoint: String,
         _ notify: @escaping @Sendable (MetadataUpdate) -> Void
-    ) throws(DocumentProblem) {
-        try self.init({ () throws(Failure) in try MountQuery(query, in: mountPoint) }, notify)
+    ) {
+        self.init({ () throws(Failure) in try MountQuery(query, in: mountPoint) }, notify)
     }
 
     private init(
         _ make: @escaping @Sendable () throws(Failure) -> any QuerySource,
         _ notify: @escaping @Sendable (MetadataUpdate) -> Void
-    ) throws(DocumentProblem) {
+    ) {
         self.make = make
         self.notify = notify
-        do throws(Errno) {
-            bell = OwnedDescriptor(adopting: try check { shim_signal_descriptor() })
-        } catch { throw .file("eventfd: \(error)") }
     }
 
     /// What a query of a mount finds now, and why some may be missing.
@@ -108,7 +94,8 @@ public final class MetadataQuery: Sendable {
     /// What was told last.
     public var results: [FoundItem] { state.withLock { $0.results } }
 
-    /// Gathers, tells the results, and goes on until ``stop()``. To be called once.
+    /// Gathers, tells the results, and goes on until ``stop()``. Does nothing while it runs already; after
+    /// ``stop()``, and when it has ended, it begins anew.
     ///
     /// - Throws: `file` if the folder cannot be looked at.
     public func start() throws(DocumentProblem) {
@@ -117,111 +104,68 @@ public final class MetadataQuery: Sendable {
 
     /// As ``start()``.
     package func begin() throws(Failure) {
-        let made = try make()
-        let first = try made.results()
-        let source = Handover(made)
-        state.withLock { state in
-            state.results = first
-            state.isFollowing = true
+        let run: QueryRun
+        do throws(Errno) { run = try QueryRun(notify) } catch {
+            throw Failure(.inputOutput, "eventfd: \(error)")
         }
+        let isFirst = state.withLock { state in
+            if state.run == nil { state.run = run }
+            return state.run === run
+        }
+        if !isFirst { return }
+        let made: any QuerySource
+        let first: [FoundItem]
+        do throws(Failure) {
+            made = try make()
+            first = try made.results()
+        } catch {
+            end(run)
+            throw error
+        }
+        let source = QueryRun.Handover(made)
+        // Who stops it while it gathers is told nothing.
+        guard run.begin() else { return }
+        state.withLock { $0.results = first }
         Threads.start("query") { [self] in
-            tell(.gathered(first))
-            if let problem = follow(source) { tell(.ended(problem.message)) }
+            run.tell(.gathered(first))
+            let problem = run.follow(source) { update(run, $0) }
+            end(run)
+            if let problem { run.tell(.ended(problem.message)) }
         }
     }
 
-    /// Tells nothing from now on; what is being told may still come to its end. Otherwise nothing is watched
-    /// any more when this returns.
-    public func stop() {
-        state.withLock { $0.hasEnded = true }
-        ring()
-        // A user has few queues of inotify. What is told may be what ends it, or wait for who does.
-        let _: Bool? = state.wait(until: MonotonicClock.after(milliseconds: Self.parting)) {
-            !$0.isFollowing || $0.isTelling ? true : nil
-        }
+    private func end(_ run: QueryRun) {
+        state.withLock { if $0.run === run { $0.run = nil } }
     }
+
+    /// Tells nothing from now on; what is being told may still come to its end. Otherwise nothing is watched
+    /// any more when this returns. The results stay as they are.
+    public func stop() { state.withLock { $0.run.take() }?.end() }
 
     /// The results stay as they are until the matching ``enableUpdates()``. Calls nest.
     public func disableUpdates() { state.withLock { $0.disabled += 1 } }
 
     /// Ends what ``disableUpdates()`` began: what changed since is told as one batch.
     public func enableUpdates() {
-        state.withLock { $0.disabled = max(0, $0.disabled - 1) }
-        ring()
-    }
-
-    private func ring() {
-        var one: UInt64 = 1
-        _ = write(bell.number, &one, 8)
-    }
-
-    // MARK: The query's thread
-
-    /// A source on its way from the thread that made it to the one that uses it.
-    private final class Handover: @unchecked Sendable {
-        // Unchecked because the first thread does not touch it afterwards.
-        private var value: (any QuerySource)?
-        init(_ value: any QuerySource) { self.value = value }
-        func take() -> (any QuerySource)? { value.take() }
-    }
-
-    /// Tells unless it has ended.
-    private func tell(_ update: MetadataUpdate) {
-        let isWanted = state.withLock { state in
-            state.isTelling = !state.hasEnded
-            return state.isTelling
+        let run = state.withLock { state in
+            state.disabled = max(0, state.disabled - 1)
+            return state.run
         }
-        if isWanted { notify(update) }
-        state.signal { $0.isTelling = false }
+        run?.ring()
     }
 
-    /// Returns when it has ended, or why nothing more comes. The source is gone then.
-    private func follow(_ handover: Handover) -> Failure? {
-        defer { state.signal { $0.isFollowing = false } }
-        do throws(Failure) { try follow(handover.take()) } catch { return error }
-        return nil
-    }
-
-    private func follow(_ source: (any QuerySource)?) throws(Failure) {
-        guard let source else { return }
-        // What came with the first results is here already: nothing would wake this for it.
-        var isBehind = try source.take()
-        while true {
-            let (hasEnded, isDisabled) = state.withLock { ($0.hasEnded, $0.disabled > 0) }
-            if hasEnded { return }
-            if isBehind, !isDisabled {
-                isBehind = false
-                let (known, now) = source.update()
-                let difference = state.withLock { state in
-                    defer { state.results = now }
-                    // A document with several names is there as often.
-                    return known ?? ListDifference(from: state.results, to: now, by: \.item)
-                }
-                if !difference.isEmpty { tell(.changed(difference, now)) }
-            }
-            if try wait(source) { isBehind = true }
+    /// Tells what has changed; false if that is to wait.
+    private func update(_ run: QueryRun, _ source: any QuerySource) -> Bool {
+        if state.withLock({ $0.disabled > 0 }) { return false }
+        let (known, now) = source.update()
+        let difference = state.withLock { state -> ListDifference in
+            // Who has stopped it may have others by now.
+            guard state.run === run else { return ListDifference() }
+            defer { state.results = now }
+            // A document with several names is there as often.
+            return known ?? ListDifference(from: state.results, to: now, by: \.item)
         }
-    }
-
-    /// Returns when the bell rang, or something has happened, which is true, and then nothing.
-    private func wait(_ source: any QuerySource) throws(Failure) -> Bool {
-        var entries = [
-            pollfd(fd: source.descriptor, events: Int16(POLLIN), revents: 0),
-            pollfd(fd: bell.number, events: Int16(POLLIN), revents: 0),
-        ]
-        poll(&entries, 2, -1)
-        if entries[1].revents != 0 {
-            var count: UInt64 = 0
-            _ = read(bell.number, &count, 8)
-            return false
-        }
-        let deadline = MonotonicClock.after(milliseconds: Self.patience)
-        var isNews = false
-        repeat {
-            if try source.take() { isNews = true }
-            entries[0].revents = 0
-        } while !source.isBatched && poll(&entries, 1, Self.quiet) > 0
-            && MonotonicClock.now < deadline
-        return isNews
+        if !difference.isEmpty { run.tell(.changed(difference, now)) }
+        return true
     }
 }

@@ -30,12 +30,13 @@ public struct ListDifference: Hashable, Sendable {
     /// With more than so many changes a list is made anew instead of changed.
     private static let many = 64
 
-    /// Makes the old list the new one.
+    /// Makes the old list the new one. It may be of what an app shows of the elements.
     ///
     /// - Parameters:
+    ///   - list: has to be the old list: an index beyond its end ends the program.
     ///   - news: what is at the indices of ``added``.
     ///   - changes: what is at the indices of ``updated``.
-    package func apply<Element>(
+    public func apply<Element>(
         to list: inout [Element], added news: [Element] = [], updated changes: [Element] = []
     ) {
         var coming = Array(zip(added, news)) + moved.map { ($0.to, list[$0.from]) }

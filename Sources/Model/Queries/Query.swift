@@ -1,7 +1,7 @@
 internal import PathText
 
 /// What is looked for among the documents of a container, and in which order it is given. Pure.
-public struct Query: Hashable, Sendable, CustomStringConvertible {
+public struct Query: Hashable, Sendable, LosslessStringConvertible {
     /// Which items are looked at.
     public enum Kind: String, CaseIterable, Sendable {
         /// Regular files.
@@ -76,7 +76,7 @@ public struct Query: Hashable, Sendable, CustomStringConvertible {
     package var tellsTitles: Bool { titled || needsTexts }
 
     /// Reads what ``description`` wrote; `nil` for anything else.
-    package init?(_ text: String) {
+    public init?(_ text: String) {
         for field in text.split(separator: "&") {
             let parts = field.split(
                 separator: "=", maxSplits: 1, omittingEmptySubsequences: false)

@@ -20,23 +20,20 @@ struct LiveFind {
         let reason = Monitor<String?>(nil)
         let shown = Lock([FoundItem]())
         let json = json
-        let live: MetadataQuery
-        do throws(DocumentProblem) {
-            live = try MetadataQuery(query, in: mountPoint) { update in
-                let (change, now): (ListDifference, [FoundItem])
-                switch update {
-                case .gathered(let results):
-                    (change, now) = (ListDifference(added: Array(results.indices)), results)
-                case .changed(let difference, let results): (change, now) = (difference, results)
-                case .ended(let words): return reason.signal { $0 = words }
-                }
-                let before = shown.withLock { shown in
-                    defer { shown = now }
-                    return shown
-                }
-                if !change.isEmpty { Self.say(change, from: before, to: now, json: json) }
+        let live = MetadataQuery(query, in: mountPoint) { update in
+            let (change, now): (ListDifference, [FoundItem])
+            switch update {
+            case .gathered(let results):
+                (change, now) = (ListDifference(added: Array(results.indices)), results)
+            case .changed(let difference, let results): (change, now) = (difference, results)
+            case .ended(let words): return reason.signal { $0 = words }
             }
-        } catch { throw Failure(.system, "\(error)") }
+            let before = shown.withLock { shown in
+                defer { shown = now }
+                return shown
+            }
+            if !change.isEmpty { Self.say(change, from: before, to: now, json: json) }
+        }
         try live.begin()
         let words: String? = reason.wait { $0 }
         throw Failure(.unavailable, words ?? mountPoint)
