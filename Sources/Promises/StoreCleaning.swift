@@ -91,7 +91,7 @@ package final class StoreCleaning: Sendable {
 
     private func look() throws(StoreError) {
         let call = StoreCall(cancellation: cancellation, urgency: Urgency(awaited: false))
-        let removes = grace > 0 ? try ownership.isStillOwner(call) : false
+        let removes = try ownership.isStillOwner(call) && grace > 0
         let known = remembered()
         let now = WallClock.now.seconds
         var found = Since()

@@ -23,14 +23,15 @@ package final class StoreOwnership: Sendable {
     private static let shared = "shared"
     /// Who finds a store that another container may be removing from waits so long before it counts on
     /// what is there: an owner looks at the mark this often, and at each removal. In nanoseconds.
-    static let notice: UInt64 = 120_000_000_000
+    package static let notice: UInt64 = 120_000_000_000
     static let pace: UInt64 = 30_000_000_000
 
     private let store: any ContentStore
     /// The store's address, as the container has it.
     private let address: String
     private let path: String
-    /// Called before it waits for ``notice``.
+    /// How long it waits, and what it calls before.
+    private let notice: UInt64
     private let waits: @Sendable () -> Void
     /// What has been found out in this mount.
     private let verdict = Lock<Bool?>(nil)
@@ -38,14 +39,16 @@ package final class StoreOwnership: Sendable {
     /// - Parameters:
     ///   - address: of the store.
     ///   - path: of the file that keeps what is known here.
-    ///   - waits: called when others have to be given time to notice that the container uses the store.
+    ///   - notice: nanoseconds that others are given to notice that the container uses the store.
+    ///   - waits: called when they have to be given them.
     package init(
         _ store: any ContentStore, address: String, path: String,
-        waits: @escaping @Sendable () -> Void = {}
+        notice: UInt64 = StoreOwnership.notice, waits: @escaping @Sendable () -> Void = {}
     ) {
         self.store = store
         self.address = address
         self.path = path
+        self.notice = notice
         self.waits = waits
     }
 
@@ -75,15 +78,19 @@ package final class StoreOwnership: Sendable {
         }
     }
 
-    /// Whether the mark is still the one of this mount.
+    /// Whether the mark is still the one of this mount. Also who does not own the store finds out, by asking
+    /// this now and then, that somebody who has not noticed them has made a mark since.
     func isStillOwner(_ call: StoreCall) throws(StoreError) -> Bool {
-        guard try isOwner(call), case .owner(let token, _) = known(markedBy: nil) else {
+        let isOwner = try isOwner(call)
+        let mark = try mark(call)
+        if isOwner {
+            if case .owner(let token, _) = known(markedBy: nil), mark == token { return true }
+        } else if mark == nil || mark == Self.shared {
             return false
         }
-        if try mark(call) == token { return true }
         // Whose mark it is removes things perhaps: nothing there counts before they have noticed.
         verdict.withLock { $0 = nil }
-        return try isOwner(call)
+        return try self.isOwner(call)
     }
 
     private func look(_ call: StoreCall) throws(StoreError) -> Bool {
@@ -104,10 +111,15 @@ package final class StoreOwnership: Sendable {
         guard try self.mark(call) == mark else {
             throw StoreError(.unreachable, at: store.address, "its mark comes as another each time")
         }
-        // Another container has been here, or a copy of this one, or what this one is a copy of.
-        if mark != Self.shared { try put(Self.shared, call) }
-        waits()
-        try call.cancellation.sleep(nanoseconds: Self.notice, at: store.address)
+        // Another container has been here, or a copy of this one, or what this one is a copy of. Who was about
+        // to make a mark when ours was made has not seen it: then it is made again.
+        var found = mark
+        repeat {
+            if found != Self.shared { try put(Self.shared, call) }
+            waits()
+            try call.cancellation.sleep(nanoseconds: notice, at: store.address)
+            found = try self.mark(call)
+        } while found != Self.shared
         try keep(.shared)
         return false
     }

@@ -197,6 +197,59 @@ import Testing
         #expect(try !again.isOwner(StoreCall()))
     }
 
+    @Test func `a mark that an owner was about to make is replaced before anything counts`() throws
+    {
+        let folder = try TemporaryDirectory.make()
+        defer { TemporaryDirectory.remove(folder) }
+        let store = SlowStore()
+        store.state.withLock { $0.mark = Array("1-2".utf8) }
+        let times = Lock(0)
+        let joining = StoreOwnership(
+            store, address: store.address, path: folder + "/owner", notice: 1_000_000
+        ) {
+            // Its owner had looked for another mark before that was made.
+            let isFirst = times.withLock { times -> Bool in
+                times += 1
+                return times == 1
+            }
+            if isFirst { store.state.withLock { $0.mark = Array("3-4".utf8) } }
+        }
+        #expect(try !joining.isOwner(StoreCall()))
+        #expect(store.state.withLock { $0.mark } == Array("shared".utf8))
+        #expect(times.withLock { $0 } == 2)
+    }
+
+    @Test func `who uses a store that had no mark notices the one that another makes later`() throws
+    {
+        let folder = try TemporaryDirectory.make()
+        defer { TemporaryDirectory.remove(folder) }
+        let store = SlowStore()
+        let logger = Logger(label: "test") { _ in SwiftLogNoOpLogHandler() }
+        let isTold = Monitor<Bool?>(nil)
+        let ownership = StoreOwnership(
+            store, address: store.address, path: folder + "/owner", notice: 1_000_000
+        ) {
+            isTold.signal { $0 = true }
+        }
+        #expect(try !ownership.isOwner(StoreCall()))
+        // Nothing has come to be there yet: another container takes the store for its own.
+        let other = StoreOwnership(store, address: store.address, path: folder + "/other")
+        try other.claim(StoreCall())
+        #expect(try other.isOwner(StoreCall()))
+        let uploads = Uploads(
+            store: store, logger: logger, ready: { _ in }, source: { _ in nil },
+            done: { _ in }, failed: { _, _ in })
+        defer { uploads.stop() }
+        let cleaning = StoreCleaning(
+            store, ownership, uploads, path: folder + "/unneeded", grace: 2, logger: logger
+        ) { $0.map { _ in true } }
+        cleaning.start()
+        defer { cleaning.stop() }
+        let told = isTold.wait(until: MonotonicClock.after(milliseconds: 20_000)) { $0 }
+        #expect(told == true)
+        #expect(store.state.withLock { $0.mark } == Array("shared".utf8))
+    }
+
     @Test func `a mark that comes spoilt once takes the store from nobody`() throws {
         let folder = try TemporaryDirectory.make()
         defer { TemporaryDirectory.remove(folder) }
