@@ -48,6 +48,18 @@ import Thumbnailing
         #expect(worker.starts == 1)
     }
 
+    @Test func `a preview that was cut off is none`() throws {
+        let photo = Photo.bytes(size: 4_096)
+        let count = UInt8(Photo.pixels.count)
+        let told: [UInt8] = [0x02, 0x02, 4, 0, 1, 0, 0, 0, count]
+        let place = try #require(photo.firstRange(of: told)).upperBound - 1
+        for missing in [1, 2, 20, count - 4] {
+            var short = photo
+            short[place] = count - missing
+            #expect(throws: ThumbnailFailure.self, "\(missing)") { try preview(short) }
+        }
+    }
+
     @Test(arguments: [1, 6] as [UInt8])
     func `bars beside the photo in its preview are left out`(_ orientation: UInt8) throws {
         func entry(_ tag: UInt16, _ value: Int) -> [UInt8] {

@@ -9,6 +9,7 @@ package enum EmbeddedPreview {
     static let stepBytes = 1 << 10
 
     private static let startOfImage: [UInt8] = [0xFF, 0xD8]
+    private static let endOfImage: [UInt8] = [0xFF, 0xD9]
     private static let signature = Array("Exif\0\0".utf8)
 
     /// What is found: a JPEG file that is to be turned as the photo is, and width and height of the photo
@@ -29,7 +30,7 @@ package enum EmbeddedPreview {
             let next = try structure.directory(after: main),
             let offset = try structure.value(of: .previewOffset, in: next),
             let count = try structure.value(of: .previewBytes, in: next),
-            let preview = try structure.bytes(offset, count), preview.starts(with: startOfImage)
+            let preview = try structure.bytes(offset, count), isWhole(preview)
         else { return nil }
         let orientation = try structure.value(of: .orientation, in: main) ?? 1
         let sides = sides(in: structure, main) ?? (0, 0)
@@ -39,6 +40,22 @@ package enum EmbeddedPreview {
                 + preview.dropFirst(startOfImage.count),
             width: isTurned ? sides.height : sides.width,
             height: isTurned ? sides.width : sides.height)
+    }
+
+    /// Whether a JPEG file has its end: of one that was cut off, as by programs that count too few bytes, the
+    /// rest would be grey. The end of a preview within the preview is none.
+    private static func isWhole(_ bytes: [UInt8]) -> Bool {
+        guard bytes.starts(with: startOfImage) else { return false }
+        var place = startOfImage.count
+        while place + 4 <= bytes.count, bytes[place] == 0xFF {
+            switch bytes[place + 1] {
+            case 0xFF: place += 1
+            // Pixels: whatever they are, no other marker looks like this one in them.
+            case 0xDA: return bytes[place...].contains(endOfImage)
+            default: place += 2 + (Int(bytes[place + 2]) << 8 | Int(bytes[place + 3]))
+            }
+        }
+        return false
     }
 
     /// Width and height of the photo, if they are in what is known: nothing is read for them.
