@@ -28,7 +28,10 @@ package final class S3Store: ContentStore {
     func error(_ answer: HTTPAnswer, _ doing: String) -> StoreError {
         guard let problem = S3Problem(answer) else { return transport.answers.error(answer, doing) }
         let words = "\(problem.code), \(problem.message)"
-        let general = transport.answers.error(answer, doing, words: words)
+        let isLate = problem.code == "RequestTimeTooSkewed"
+        let general = transport.answers.error(
+            answer, doing, words: words,
+            why: isLate ? "this machine's clock and the server's are too far apart" : nil)
         let kind: StoreError.Kind =
             switch problem.code {
             case "NoSuchBucket": .unreachable

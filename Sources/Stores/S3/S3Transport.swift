@@ -216,9 +216,8 @@ final class S3Transport: Sendable {
 
     /// Whether the refusal may come from a wrong clock, which is corrected from now on.
     private func adjustClock(_ answer: HTTPAnswer, _ before: State) -> Bool {
-        guard answer.head.status == 403, let date = answer.head.field("date"),
-            let seconds = HTTPDate.seconds(date)
-        else { return false }
+        let told = answer.head.field("date").flatMap(HTTPDate.seconds) ?? S3Problem(answer)?.time
+        guard answer.head.status == 403, let seconds = told else { return false }
         let skew = seconds - WallClock.now.seconds
         guard abs(skew - before.skew) > Self.tolerance else { return false }
         state.withLock { $0.skew = skew }
@@ -231,11 +230,14 @@ struct S3Problem {
     let code: String
     let message: String
     let region: String?
+    /// The server's time, in seconds since 1970, where it says that the request's is too far from it.
+    let time: Int64?
 
     init?(_ answer: HTTPAnswer) {
         guard let root = XMLDocument.root(of: answer.body), root.name == "Error" else { return nil }
         code = root.text("Code") ?? ""
         message = root.text("Message") ?? ""
         region = root.text("Region")
+        time = root.text("ServerTime").flatMap(ISODate.seconds)
     }
 }

@@ -9,17 +9,22 @@ struct Answers {
 
     /// The error for an answer that was not what was hoped for.
     ///
-    /// - Parameter words: what the server says of it, if it says something.
-    func error(_ answer: HTTPAnswer, _ doing: String, words: String? = nil) -> StoreError {
+    /// - Parameters:
+    ///   - words: what the server says of it, if it says something.
+    ///   - why: what a refusal is put down to; `nil`: to the credentials.
+    func error(_ answer: HTTPAnswer, _ doing: String, words: String? = nil, why: String? = nil)
+        -> StoreError
+    {
         error(
-            answer.head.status, doing, words: words,
+            answer.head.status, doing, words: words, why: why,
             retryAfter: answer.head.retryAfter(now: WallClock.now.seconds))
     }
 
     /// The same for a status alone.
-    func error(_ status: Int, _ doing: String, words: String? = nil, retryAfter: Double? = nil)
-        -> StoreError
-    {
+    func error(
+        _ status: Int, _ doing: String, words: String? = nil, why: String? = nil,
+        retryAfter: Double? = nil
+    ) -> StoreError {
         let kind: StoreError.Kind =
             switch status {
             case 404, 410: .absent
@@ -30,9 +35,10 @@ struct Answers {
             }
         let words = words ?? (status == 413 ? "it takes nothing so large" : nil)
         let reason = words.map { ": " + Self.tame($0) } ?? ""
-        let why = [401, 403].contains(status) ? "; " + credentials.explanation(of: status) : ""
+        let refusal = [401, 403].contains(status) ? credentials.explanation(of: status) : nil
+        let cause = (why ?? refusal).map { "; " + $0 } ?? ""
         return StoreError(
-            kind, at: address, "\(doing): the server answers \(status)\(reason)\(why)",
+            kind, at: address, "\(doing): the server answers \(status)\(reason)\(cause)",
             retryAfter: retryAfter)
     }
 

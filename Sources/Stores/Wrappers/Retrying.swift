@@ -1,4 +1,5 @@
 package import Model
+internal import PathText
 internal import SystemCalls
 
 /// Tries again what failed for a reason that may pass: after waits that grow and are not the same for
@@ -157,10 +158,21 @@ extension Retrying.Policy {
                 let jittered = wait * Double.random(in: 0.5...1)
                 let pause = max(jittered, error.retryAfter ?? 0)
                 let spent = Double(now - start) / 1e9
-                guard spent + pause <= total else { throw error }
+                guard spent + pause <= total else { throw error.namingPause }
                 try call.cancellation.sleep(nanoseconds: UInt64(pause * 1e9), at: address)
                 wait = min(wait * 2, longestWait)
             }
         }
+    }
+}
+
+extension StoreError {
+    /// The same, with how long the store asks to be left alone: longer than it is waited for.
+    fileprivate var namingPause: StoreError {
+        guard let retryAfter, retryAfter >= 1 else { return self }
+        let time = Count.words(Int(retryAfter.rounded(.up)), "second")
+        return StoreError(
+            kind, at: address, "\(reason); it asks to be left alone for \(time)",
+            retryAfter: retryAfter)
     }
 }

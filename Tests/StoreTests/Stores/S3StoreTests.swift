@@ -225,7 +225,16 @@ import Testing
         }
     }
 
-    @Test func `a clock that is wrong is corrected`() throws {
+    /// What a server says of a request whose time is too far from its own.
+    private static func lateness(_ time: String = "") -> [UInt8] {
+        Array(
+            "<Error><Code>RequestTimeTooSkewed</Code><Message>too large</Message>\(time)</Error>"
+                .utf8
+        )
+    }
+
+    @Test(arguments: [true, false])
+    func `a clock that is wrong is corrected`(_ isInHead: Bool) throws {
         let seen = Lock<[String]>([])
         let server = try HostileServer { connection in
             let line = connection.head.split(separator: "\r\n").first {
@@ -236,7 +245,10 @@ import Testing
             if date.hasPrefix("20330518") {
                 connection.answer("200 OK", [], [9])
             } else {
-                connection.answer("403 Forbidden", ["Date: Wed, 18 May 2033 12:00:00 GMT"])
+                let field = "Date: Wed, 18 May 2033 12:00:00 GMT"
+                let time = "<ServerTime>2033-05-18T12:00:00Z</ServerTime>"
+                connection.answer(
+                    "403 Forbidden", isInHead ? [field] : [], Self.lateness(isInHead ? "" : time))
             }
         }
         let store = try connected(server)
@@ -244,6 +256,19 @@ import Testing
         #expect(seen.withLock { $0.count } == 2)
         #expect(try store.bytes(Sample([9]).blob) == [9])
         #expect(seen.withLock { $0.count } == 3)
+    }
+
+    @Test func `a clock that cannot be corrected is named, and not the credentials`() throws {
+        let server = try HostileServer { $0.answer("403 Forbidden", [], Self.lateness()) }
+        let store = try connected(server)
+        do throws(StoreError) {
+            _ = try store.bytes(Sample([9]).blob)
+            Issue.record("it came")
+        } catch {
+            #expect(error.kind == .denied)
+            #expect(error.reason.contains("this machine's clock"), "\(error)")
+            #expect(!error.reason.contains("credentials"), "\(error)")
+        }
     }
 
     @Test func `a bucket in another region is followed there`() throws {

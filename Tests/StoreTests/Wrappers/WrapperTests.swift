@@ -145,6 +145,25 @@ import Testing
         #expect(seen.count == 2 && seen[1] - seen[0] >= 1_000_000_000)
     }
 
+    @Test func `a wish to be left alone for longer than it is tried is told`() throws {
+        let server = try HostileServer { $0.answer("503 Busy", ["Retry-After: 3600"]) }
+        guard
+            case .webDAV(let address) = try StoreAddress(parsing: "dav://127.0.0.1:\(server.port)")
+        else { return }
+        let store = Retrying(
+            WebDAVStore(address, CredentialSource([], address: ""), Timeouts()), quick)
+        do throws(StoreError) {
+            _ = try store.bytes(Sample([1, 2]).blob)
+            Issue.record("it came")
+        } catch {
+            #expect(
+                error.reason.hasSuffix("; it asks to be left alone for 3600 seconds"), "\(error)")
+            // Uploads go by it.
+            #expect(error.retryAfter == 3600)
+        }
+        #expect(server.connections == 1)
+    }
+
     @Test func `wrong bytes are got once more and never given as right`() throws {
         let prepared = try Prepared(size: 3_000_000)
         let once = Verifying(Faulty(prepared.tested.store, .listed([.flip(at: 2_999_999)])))
