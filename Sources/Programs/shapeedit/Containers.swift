@@ -5,6 +5,7 @@ import DocumentKit
 import Glibc
 import Model
 import PathText
+import Stores
 import SystemCalls
 
 /// The user's containers: folders below `$XDG_DATA_HOME/shapeedit/containers`.
@@ -107,6 +108,22 @@ enum Containers {
                 "\(path): the files of containers belong to \(place(of: folder)); choose another folder "
                     + "for the store")
         }
+    }
+
+    /// Fails if a container that is shown at a folder would hide its own store: what is not there would be
+    /// waited for, and what is put there would be a document.
+    ///
+    /// - Parameters:
+    ///   - address: of the store.
+    ///   - point: a path without symlinks.
+    static func checkApart(storeAt address: String, from point: String) throws(Failure) {
+        guard case .folder(let path) = try StoreAddress(parsing: address),
+            MountTable.isBelow(place(of: path), point)
+        else { return }
+        throw Failure(
+            .cannotCreate,
+            "\(point): the container's store belongs below it, to \(path); choose an empty folder elsewhere"
+        )
     }
 
     /// A path without symlinks, of which some may still have to be made.

@@ -27,6 +27,21 @@ import Testing
         }
     }
 
+    @Test func `no container hides its own store`() throws {
+        try withBrokenContainer { broken in
+            let container = broken.container
+            let place = "\(container.base)/place"
+            let made = try container.command(
+                "container", "create", "far", "--store", "folder:\(place)/disk/store")
+            #expect(made.status == 0, "\(made)")
+            // As where its disk is not mounted.
+            #expect(try run(["rm", "-r", "\(place)/disk"]).status == 0)
+            try broken.expectRefusal(
+                "mount", "far", place, status: EX_CANTCREAT, saying: "\(place)/disk/store",
+                "elsewhere")
+        }
+    }
+
     /// Whoever wrote there waited for ever, or had an error.
     @Test func `no container hides its own files`() throws {
         try withBrokenContainer { broken in

@@ -194,6 +194,10 @@ struct Mount: Sendable {
         volume.noAccessTimes = options.noAccessTimes
         volume.quota = options.quota
         if let store = container.store {
+            do throws(Failure) { try Containers.checkApart(storeAt: store, from: point) } catch {
+                container.close()
+                throw error
+            }
             volume.connect(
                 try ContainerStore.open(
                     store, patience: options.storePatience, logger: ContainerStore.logger),
