@@ -72,6 +72,8 @@ struct ShapeEdit: ParsableCommand {
     /// Runs the command line; exits with a code of sysexits.h.
     static func main() {
         Descriptors.occupyStandard()
+        // What was started as /proc/self/exe is "exe" to `ps`, and where those are named who have a document open.
+        Threads.rename("shapeedit")
         let words = Array(CommandLine.words.dropFirst())
         if let helper = Helper(words) { return helper.run() }
         let arguments = DashedWords.hidden(MountArguments.normalized(words))

@@ -34,6 +34,11 @@ public enum Threads {
         create(Box(name: String(name.prefix(15)), yields: false, body: body)) == 0
     }
 
+    /// Gives the calling thread a name, which is that of the whole process if it is the first one.
+    ///
+    /// - Parameter name: at most 15 bytes are kept.
+    public static func rename(_ name: String) { shim_set_thread_name(String(name.prefix(15))) }
+
     /// The calling thread, as the kernel numbers it.
     package static var current: Int32 { shim_thread_id() }
 

@@ -365,4 +365,12 @@ import Testing
             }
         }
     }
+
+    /// It starts itself by /proc/self/exe, and was called "exe" where those are named who have a document open.
+    @Test func `a daemon is called as the program is`() throws {
+        try withVolume(.passthrough) { volume in
+            let daemon = try #require(volume.container?.daemon)
+            #expect(try run(["cat", "/proc/\(daemon)/comm"]).text == "shapeedit\n")
+        }
+    }
 }
