@@ -81,8 +81,12 @@ func name(_ pointer: UnsafePointer<CChar>) -> UnsafeRawBufferPointer {
 }
 
 extension FuseSession {
-    /// Answers with the attributes of a node as they are.
+    /// Answers with the attributes of a node as they are for the caller.
     func tellAttributes(_ request: Request, _ number: UInt64) throws(Errno) {
-        request.answer(attributes: try attributes(number, for: request.caller))
+        let entry = try attributes(number, for: request.caller)
+        guard entry.attributeTimeout == Entry.byCaller,
+            let own = try volume.directAttributes(NodeNumber(rawValue: number), for: request.caller)
+        else { return request.answer(attributes: entry) }
+        volume.answerUnkept(NodeNumber(rawValue: number)) { request.answer(attributes: own) }
     }
 }

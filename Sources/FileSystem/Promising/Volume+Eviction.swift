@@ -236,7 +236,7 @@ extension VolumeState {
         if record.pointee.flags.contains(.inSession) {
             return .isWritten(sessions[position]?.writers.keys.sorted() ?? [])
         }
-        if let mode = modes[node.rawValue], mode.cached + mode.passthrough > 0 {
+        if modes[node.rawValue]?.isUsed == true {
             return .isOpen(openers[node])
         }
         if held.contains(node) { return .isOpen(openers[node]) }
@@ -249,7 +249,7 @@ extension VolumeState {
     /// Whether it is an earlier version that nobody has open, or goes on from.
     fileprivate func isUnusedEarlier(_ node: NodeNumber) -> Bool {
         if held.contains(node) { return false }
-        if let mode = modes[node.rawValue], mode.cached + mode.passthrough > 0 { return false }
+        if modes[node.rawValue]?.isUsed == true { return false }
         let position = index.find(node.item)
         if position == 0 { return true }
         return index[item: position].pointee.node != node && sessions[position]?.base.node != node

@@ -22,6 +22,8 @@ struct Entry {
     /// While a write may take set-user-id away. Not 0, which is no session's; a nanosecond would be some
     /// milliseconds to the kernel.
     static let never = 1e-10
+    /// Of a version's node by which somebody writes: they are told of the session (``Volume/directAttributes``).
+    static let byCaller = 0.0
 }
 
 extension VolumeState {
@@ -81,9 +83,19 @@ extension VolumeState {
         return Entry(
             node: node.rawValue, status: status(of: node, at: position, staged: staged),
             timeout: inSession || record.pointee.node != node ? 0 : Entry.forever,
-            attributeTimeout: inSession && sessions[position]?.node == node
-                ? (Self.privileges(record.pointee.mode) == 0 ? Entry.brief : Entry.never)
+            attributeTimeout: inSession
+                ? attributeTimeout(of: node, at: position, mode: record.pointee.mode)
                 : Entry.forever)
+    }
+
+    /// How long the kernel may keep the attributes of a node of an item that is being written.
+    private func attributeTimeout(
+        of node: NodeNumber, at position: MemoryIndex.Position, mode: UInt32
+    ) -> Double {
+        if sessions[position]?.node == node {
+            return Self.privileges(mode) == 0 ? Entry.brief : Entry.never
+        }
+        return isWrittenDirectly(node) ? Entry.byCaller : Entry.forever
     }
 }
 

@@ -140,6 +140,7 @@ extension Volume {
             guard var mode = state.modes[node.rawValue] else { return (nil, reading) }
             if handle.isPassthrough { mode.passthrough -= 1 }
             if handle.isCached { mode.cached -= 1 }
+            if handle.isDirect { mode.countDirect(handle.process, by: -1) }
             if handle.dropsPages { state.noteFreshPages(node) }
             var thaw: ContentReference?
             if handle.isDirect, handle.isPassthrough {
@@ -150,8 +151,7 @@ extension Volume {
                 channel?.releaseBacking(mode.backing)
                 mode.backing = 0
             }
-            state.modes[node.rawValue] =
-                mode.passthrough == 0 && mode.cached == 0 ? nil : mode
+            state.modes[node.rawValue] = mode.isUsed || !mode.direct.isEmpty ? mode : nil
             if state.modes[node.rawValue] == nil { noteLastClose(node, state) }
             return (thaw, reading)
         }

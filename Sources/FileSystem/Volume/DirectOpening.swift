@@ -40,6 +40,8 @@ extension Volume {
             notifier.post { [self] in
                 // Otherwise they are the version's, and of a promise they may be waited for.
                 if isStaged { channel?.invalidate(node: session.node.rawValue, pages: true) }
+                // From now on its writer is told others than those that the kernel has.
+                channel?.invalidate(node: node.rawValue, pages: false)
                 settlePictures { reply(.success(opened)) }
             }
         }
@@ -64,6 +66,7 @@ extension Volume {
         // A mapping of it has the kernel cache the node until the handle is closed.
         let mayCache = backing == 0 && channel?.mapsDirectly == true
         if mayCache { state.modes[node.rawValue, default: OpenMode()].cached += 1 }
+        state.modes[node.rawValue, default: OpenMode()].countDirect(process, by: 1)
         noteOpener(node, process, state)
         state.serial &+= 1
         var raw = Handle(
@@ -73,6 +76,34 @@ extension Volume {
         if backing != 0 { raw |= Handle.Way.passthrough.rawValue }
         if mayCache { raw |= Handle.Way.cached.rawValue }
         return Opened(handle: Handle(rawValue: raw), backing: backing)
+    }
+
+    /// What a process that writes by a version's node is told of it: how its session's file is. `nil` for all
+    /// others, who are told how the version is.
+    ///
+    /// The kernel must not keep that: the size that it has of the node is that of the version, which others read
+    /// and have mapped. So the answer goes by ``answerUnkept(_:_:)``.
+    func directAttributes(_ node: NodeNumber, for caller: Caller) throws(Errno) -> Entry? {
+        let process = CallerProcess.process(of: caller.thread)
+        if process == 0 { return nil }
+        let written = state.withLock { state -> NodeNumber? in
+            guard state.modes[node.rawValue]?.direct[process] != nil else { return nil }
+            return state.sessions[state.index.find(node.item)]?.node
+        }
+        guard let written else { return nil }
+        var entry = try attributes(written)
+        entry.attributeTimeout = Entry.byCaller
+        return entry
+    }
+
+    /// Runs `reply`, which answers a GETATTR of the node, so that the program has the answer and the kernel does
+    /// not take it for how the node is: an answer to what it asked before it was told to forget the attributes
+    /// counts as out of date.
+    func answerUnkept(_ node: NodeNumber, _ reply: @escaping @Sendable () -> Void) {
+        notifier.post { [channel] in
+            channel?.invalidate(node: node.rawValue, pages: false)
+            reply()
+        }
     }
 
     /// A direct handle on a version is closed whose file was made immutable for it. That lasts as long as a
@@ -85,5 +116,12 @@ extension Volume {
         }
         // It may have waited to be sealed: that is tried again.
         state.withLock { $0.frozen.remove(content.node) }
+    }
+}
+
+extension VolumeState {
+    /// Whether somebody writes by this node, which is a version's.
+    func isWrittenDirectly(_ node: NodeNumber) -> Bool {
+        modes[node.rawValue].map { !$0.direct.isEmpty } ?? false
     }
 }

@@ -36,6 +36,17 @@ struct OpenMode {
     var backing: Int32 = 0
     var passthrough = 0
     var cached = 0
+    /// How many direct handles each process has that writes by the node (``Volume/openDirectly(_:_:_:_:by:reply:)``).
+    var direct: [Int32: Int] = [:]
+
+    /// Whether the kernel has it open with its cache, or passes it through.
+    var isUsed: Bool { passthrough + cached > 0 }
+
+    /// Counts a direct handle in or out.
+    mutating func countDirect(_ process: Int32, by change: Int) {
+        let count = direct[process, default: 0] + change
+        direct[process] = count > 0 ? count : nil
+    }
 }
 
 /// An answered redirection: what a thread was told when its writing open met a version's node.
