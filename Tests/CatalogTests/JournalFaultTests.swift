@@ -77,4 +77,21 @@ import Testing
             #expect(refusals == 10)
         }
     }
+
+    /// The applying thread takes half a second of rest after it.
+    @Test func `a catalog that failed once fails nobody who asks it afterwards`() throws {
+        try withLog { log in
+            StatementFaults.arm(after: 1, code: .inputOutput)
+            defer { StatementFaults.disarm() }
+            log.append(mutation(0, []))
+            #expect(throws: Failure.self) { try log.drain() }
+            #expect(StatementFaults.left == 0)
+            for _ in 0..<3 {
+                try log.drain()
+                log.append(mutation(0, []))
+            }
+            try log.drain()
+            #expect(log.problem == nil)
+        }
+    }
 }

@@ -48,9 +48,11 @@ package final class ChangeLog: @unchecked Sendable {
         var wantDurable: ChangeSequence = 0
         /// Somebody waits: do not gather.
         var hurried = false
-        /// There may be room on the disk again.
+        /// There may be room on the disk again, or somebody waits for another try.
         var retries = false
         var problem: Failure?
+        /// How often SQLite has failed.
+        var failures = 0
         var closing = false
         var closed = false
 
@@ -285,7 +287,10 @@ package final class ChangeLog: @unchecked Sendable {
                     break
                 }
             } catch {
-                queue.signal { $0.problem = error }
+                queue.signal { state in
+                    state.problem = error
+                    state.failures += 1
+                }
                 if closing { break }
                 _ = queue.wait(until: MonotonicClock.after(milliseconds: 500)) { state in
                     defer { state.retries = false }
@@ -333,11 +338,17 @@ package final class ChangeLog: @unchecked Sendable {
         }
         // Mostly it has, and the applying thread is let sleep.
         if queue.withLock({ $0.applied >= wanted }) { return }
-        queue.signal { $0.hurried = true }
+        // What failed before may work now; room on a full disk does not come by itself.
+        let failures = queue.signal { state -> Int in
+            state.hurried = true
+            if state.isStuck { return -1 }
+            state.retries = true
+            return state.failures
+        }
         let result: Failure?? = queue.wait(until: MonotonicClock.after(milliseconds: 60_000)) {
             state in
             if state.applied >= wanted { return .some(nil) }
-            if let problem = state.problem { return .some(problem) }
+            if let problem = state.problem, state.failures > failures { return .some(problem) }
             return nil
         }
         guard let outcome = result else {
