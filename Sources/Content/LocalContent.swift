@@ -126,6 +126,12 @@ package final class LocalContent: Sendable {
 
     // MARK: Staging
 
+    /// Whether a content's file is among the staging files, whatever is recorded of it. One that only cannot be
+    /// looked at now is.
+    package func isStaged(_ node: NodeNumber) -> Bool {
+        access(folder.staging(node), F_OK) == 0 || errno != ENOENT
+    }
+
     /// Makes an empty staging file for `node`.
     package func createStaging(_ node: NodeNumber) throws(Errno) -> SharedDescriptor {
         let path = folder.staging(node)
@@ -235,7 +241,10 @@ package final class LocalContent: Sendable {
                 thaw(source)
                 try Directories.renameExclusively(source, target)
             case EEXIST:
-                if replacing, rename(source, target) == 0 { return }
+                if replacing {
+                    try replace(target, by: source)
+                    return
+                }
                 if unlink(source) == 0 { return }
                 // A crash left it so, or it is frozen and stays.
                 thaw(source)
@@ -250,12 +259,22 @@ package final class LocalContent: Sendable {
         }
     }
 
-    /// Whether the blob that is here is not what its name says: a good copy is not to be given up for
-    /// it. Reads it, unless it is very large.
+    /// Puts the good copy of a content in the place of a damaged one.
+    private func replace(_ damaged: String, by source: String) throws(Errno) {
+        if rename(source, damaged) == 0 { return }
+        guard errno == EPERM else { throw Errno.last }
+        thaw(source)
+        thaw(damaged)
+        try check { rename(source, damaged) }
+    }
+
+    /// Whether the blob that is here is not what its name says, or cannot be read: a good copy is not to be
+    /// given up for it. Reads it, unless it is very large.
     package func isDamaged(_ hash: ContentHash, size: Int64) -> Bool {
-        guard hasBlob(hash), let file = try? Self.openFile(folder.blob(hash), O_RDONLY),
+        guard hasBlob(hash) else { return false }
+        guard let file = try? Self.openFile(folder.blob(hash), O_RDONLY),
             let status = try? file.status()
-        else { return false }
+        else { return hasBlob(hash) }
         if Int64(status.st_size) != size { return true }
         if size >= PartialHashing.threshold { return false }
         guard let (_, digest) = try? Hashing.sha256(of: file, size: size) else { return true }

@@ -1,3 +1,4 @@
+import Catalog
 import Content
 import Coordination
 import Glibc
@@ -158,5 +159,76 @@ import Testing
             #expect(volume.state.withLock { $0.index.find(gone.item) } == 0)
             let _: Bool? = released.wait { $0 ? nil : true }
         }
+    }
+
+    /// A disk that is full refuses a rename that makes its folder grow.
+    @Test func `a version whose move among the blobs failed is moved by the next try`() throws {
+        try InsideContainer.withFolder { path in
+            let container = try InsideContainer(path)
+            defer { container.close() }
+            let (node, blob) = try saved([1, 2, 3], in: container)
+            let shelf = String(blob.dropLast(65))
+            try Directories.make(container.volume.content.folder.blobs)
+            #expect(close(creat(shelf, 0o600)) == 0)
+            container.settle()
+            #expect(access(blob, F_OK) != 0)
+            #expect(try container.read("a") == [1, 2, 3])
+            unlink(shelf)
+            container.settle()
+            #expect(try place(node, in: container) == .sealed)
+            #expect(access(blob, F_OK) == 0)
+            #expect(access(container.volume.content.folder.staging(node), F_OK) != 0)
+        }
+    }
+
+    @Test func `a good copy stays where a damaged blob cannot be replaced`() throws {
+        try InsideContainer.withFolder { path in
+            let container = try InsideContainer(path)
+            defer { container.close() }
+            let (_, blob) = try saved([1, 2, 3], in: container)
+            try Directories.make(blob)
+            container.settle()
+            rmdir(blob)
+            #expect(try container.read("a") == [1, 2, 3])
+            container.settle()
+            #expect(access(blob, F_OK) == 0)
+            #expect(try container.read("a") == [1, 2, 3])
+        }
+    }
+
+    /// Recovery moves it among the blobs then; the catalog is asked whether it is to go there.
+    @Test func `a catalog that does not answer costs no content whose move was cut off`() throws {
+        var count = 0
+        var isConsumed = true
+        while isConsumed, count < 300 {
+            count += 1
+            try InsideContainer.withFolder { path in
+                let container = try InsideContainer(path)
+                let (node, blob) = try saved([1, 2, 3], in: container)
+                container.settle()
+                let folder = container.volume.content.folder
+                container.close()
+                #expect(rename(blob, folder.staging(node)) == 0)
+                StatementFaults.arm(after: count, code: .inputOutput, database: folder.catalog)
+                try? InsideContainer(path).close()
+                isConsumed = StatementFaults.left == 0
+                StatementFaults.disarm()
+                let again = try InsideContainer(path)
+                defer { again.close() }
+                #expect(try again.read("a") == [1, 2, 3], "statement \(count)")
+            }
+        }
+        #expect(count > 10)
+    }
+
+    /// Saves a document `a`. Returns its node, and where its content is to be when it is sealed.
+    private func saved(_ bytes: [UInt8], in container: InsideContainer) throws -> (
+        NodeNumber, String
+    ) {
+        try container.save("a", bytes)
+        let node = try #require(try container.find("a"))
+        let content = try #require(container.volume.state.withLock { $0.published(node) })
+        let hash = try #require(try container.volume.content.hash(content)?.hash)
+        return (node, container.volume.content.folder.blob(hash))
     }
 }

@@ -12,8 +12,8 @@ struct LostContents {
     let content: LocalContent
 
     /// Whether a staged content may be of a version that the catalog does not know.
-    func isUnknown(_ node: NodeNumber) -> Bool {
-        guard (try? database.version(node.item, node.ordinal)) == nil else { return false }
+    func isUnknown(_ node: NodeNumber) throws(Failure) -> Bool {
+        if try database.version(node.item, node.ordinal) != nil { return false }
         // One before the current version is gone because it was to go.
         let position = index.find(node.item)
         return position == 0 || index[item: position].pointee.ordinal <= node.ordinal
@@ -26,8 +26,11 @@ struct LostContents {
     func setAside(except kept: Set<NodeNumber>) throws(Failure) -> Int {
         do throws(Failure) {
             let blobs = try unneededBlobs()
+            var nodes: [NodeNumber] = []
+            for node in staged where !kept.contains(node) && !isEmpty(node) {
+                if try isUnknown(node) { nodes.append(node) }
+            }
             do throws(Errno) {
-                let nodes = staged.filter { !kept.contains($0) && isUnknown($0) && !isEmpty($0) }
                 for node in nodes { try content.setAside(node) }
                 for hash in blobs { try content.setAside(hash) }
                 return nodes.count + blobs.count

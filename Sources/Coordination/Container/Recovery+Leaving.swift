@@ -99,10 +99,12 @@ extension Recovery {
             // What does not look like ours stays: the check of the container reports it.
             guard let node = ContainerFolder.node(of: name) else { continue }
             if kept.contains(node) { continue }
-            if let version = try? database.version(node.item, node.ordinal),
-                let hash = version.hash,
-                version.place.isNamed
-            {
+            let version: VersionRow?
+            // Where the catalog does not answer it may be all there is of a version: the next opening looks.
+            do throws(Failure) { version = try database.version(node.item, node.ordinal) } catch {
+                continue
+            }
+            if let version, let hash = version.hash, version.place.isNamed {
                 try? content.seal(
                     node, hash: hash, replacing: content.isDamaged(hash, size: version.size))
             } else {

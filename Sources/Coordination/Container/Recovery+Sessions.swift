@@ -21,17 +21,18 @@ extension Recovery {
         if let pack = content.packed.oddPack { throw Container.oddFile(pack) }
         do throws(Errno) {
             let damaged = try content.packed.adopt { node, size, modified in
-                let isThere = access(content.folder.staging(node), F_OK) == 0
+                let isThere = content.isStaged(node)
                 if let version = published[node] {
                     // An entry before the one that was published is not this version.
                     return version.size == size
                         && (!isThere || isPowerLoss && version.modified == modified)
                 }
                 return !isThere
-                    && (unfinished.contains(node) || lost?.isUnknown(node) ?? false)
+                    && (unfinished.contains(node)
+                        || lost.map { (try? $0.isUnknown(node)) ?? true } ?? false)
             }
             for node in damaged {
-                let isThere = access(content.folder.staging(node), F_OK) == 0
+                let isThere = content.isStaged(node)
                 if isPowerLoss, isThere || !(published[node].map(isWhole) ?? false) {
                     content.packed.remove(node)
                 } else {

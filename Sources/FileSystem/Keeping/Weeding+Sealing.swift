@@ -45,7 +45,9 @@ extension Weeding {
             }
             let batch = volume.state.withLock { $0.takeUnsealed() }
             if batch.isEmpty { return false }
-            let (sealed, left, unfinished) = seal(batch, hashing) { !ending && isAwaited() }
+            let (sealed, left, unfinished) = seal(batch, hashing, ending: ending) {
+                !ending && isAwaited()
+            }
             count += sealed
             endSealing(batch.count, left, unfinished)
             if !ending, isAwaited() { return true }
@@ -79,7 +81,7 @@ extension Weeding {
             return true
         }
         if !waiting { return try makeDurable(node) }
-        let (_, left, unfinished) = seal([node], nil) { false }
+        let (_, left, unfinished) = seal([node], nil, ending: false) { false }
         endSealing(1, left, unfinished)
         if !left.isEmpty { throw Errno(EIO) }
         try volume.log.synchronize()
@@ -118,11 +120,12 @@ extension Weeding {
     ///
     /// - Parameters:
     ///   - hashing: goes on with a large content; `nil`: they wait.
+    ///   - ending: what is durable and only to be moved is left to the next mount.
     ///   - isAwaited: says whether others wait for this to end.
     /// - Returns: how many it sealed, what has to be tried again, and what is to go on: large ones that are
     ///   durable but not hashed yet, and all that it did not come to.
     private func seal(
-        _ nodes: [NodeNumber], _ hashing: PartialHashing?, isAwaited: () -> Bool
+        _ nodes: [NodeNumber], _ hashing: PartialHashing?, ending: Bool, isAwaited: () -> Bool
     ) -> (sealed: Int, failed: [NodeNumber], unfinished: [NodeNumber]) {
         let rows: [VersionRow]? = try? volume.container.query { (database) throws(Failure) in
             var found: [VersionRow] = []
@@ -131,13 +134,16 @@ extension Weeding {
             }
             return found
         }
+        guard let rows else { return (0, nodes, []) }
         // Versions that are not in the catalog any more need nothing.
-        guard let versions = rows?.filter({ !$0.place.isNamed }) else { return (0, nodes, []) }
+        let versions = rows.filter { !$0.place.isNamed }
         var unfinished: [NodeNumber] = []
         // One at a time: the hashing of another one would begin anew.
         var hashing = hashing
         var retry: [NodeNumber] = []
-        var ready: [VersionRow] = []
+        // Recorded as sealed by an earlier try, whose move failed.
+        var ready =
+            ending ? [] : rows.filter { $0.place == .sealed && content.isStaged($0.node) }
         // What has no file of its own gets one before all are made durable.
         for version in versions { try? content.spill(version.node) }
         // Where that fails each one tells whether it is on the disk.
