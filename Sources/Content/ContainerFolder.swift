@@ -181,7 +181,11 @@ package struct ContainerFolder: Sendable {
                     isDiskFull: error.code == ENOSPC)
             }
             var status = stat()
-            guard stat(folder, &status) == 0, status.st_mode & S_IFMT == S_IFDIR else {
+            let isSeen = stat(folder, &status) == 0
+            if !isSeen, ![ENOENT, ENOTDIR, ELOOP].contains(errno) {
+                throw Failure(.inputOutput, "\(folder): \(Errno.last)")
+            }
+            guard isSeen, status.st_mode & S_IFMT == S_IFDIR else {
                 throw Failure(
                     isNew ? .cannotCreate : .badData,
                     "\(folder) is no folder and leads to none; put the folder back that belongs there"

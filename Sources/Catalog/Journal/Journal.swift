@@ -90,11 +90,12 @@ package final class Journal {
 
     private static func paths(in folder: String) -> [String] { records.map { folder + "/" + $0 } }
 
-    /// A file that the journal in `folder` had when it was made, and that is missing or cut off now.
+    /// A file that the journal in `folder` had when it was made, and that is missing or cut off now. One that
+    /// cannot be looked at is neither.
     package static func incompleteFile(in folder: String) -> String? {
         paths(in: folder).first { path in
             var status = stat()
-            return stat(path, &status) != 0 || status.st_size < leastSize
+            return stat(path, &status) == 0 ? status.st_size < leastSize : errno == ENOENT
         }
     }
 

@@ -55,7 +55,10 @@ final class ContainerLock: Sendable {
         }
         // Who makes the container anew has another file, and would have it as well.
         var status = stat()
-        guard fstat(file.number, &status) == 0, status.st_nlink > 0 else {
+        guard fstat(file.number, &status) == 0 else {
+            throw Failure(.inputOutput, "\(folder.lock): \(Errno.last)")
+        }
+        guard status.st_nlink > 0 else {
             throw Failure(.noInput, "the container \(name) was deleted a moment ago")
         }
         write("\(holder) (process \(getpid()))")
