@@ -66,6 +66,8 @@ package final class Container: @unchecked Sendable {
         // Under another name until it is whole: what was cut off is made anew.
         let draft = folder.catalog + ".new"
         for end in ["", "-wal", "-shm"] { unlink(draft + end) }
+        // Of one whose deletion was cut off: SQLite would take them for those of the new one.
+        for end in ["-wal", "-shm"] { unlink(folder.catalog + end) }
         let database = try CatalogDatabase(path: draft, create: true)
         let time = Timestamp(WallClock.now)
         let root = ItemRow(

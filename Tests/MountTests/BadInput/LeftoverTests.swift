@@ -165,4 +165,23 @@ struct LeftoverTests {
             #expect(undone.status == 0, "\(undone)")
         }
     }
+
+    @Test(.enabled(if: geteuid() == 0, "needs root"))
+    func `a container whose deletion was cut off shows no half of its documents`() throws {
+        try withBrokenContainer { broken in
+            let container = broken.container
+            try broken.whileMounted { agent in
+                for number in 1...9 { agent.store("doc\(number)", "content \(number)") }
+            }
+            // What stops it, wherever it has come to in the folder.
+            try broken.damage("mkdir -p packs/stays; touch packs/stays/file; chattr +i packs/stays")
+            let cutOff = try container.command("container", "delete", "--force", "test")
+            #expect(cutOff.status == EX_IOERR, "\(cutOff)")
+            try broken.expectNobodyOpens(status: EX_DATAERR, saying: "catalog.sqlite")
+            try broken.damage("chattr -i packs/stays")
+            let again = try container.command("container", "delete", "--force", "test")
+            #expect(again.status == 0, "\(again)")
+            #expect(access(broken.folder, F_OK) != 0)
+        }
+    }
 }

@@ -139,21 +139,22 @@ struct ContainerCommand: ParsableCommand {
                         + "the link")
             }
             // Held while it goes, so that nobody mounts half of it. Its file goes last: who finds none makes
-            // another, which nobody holds. What somebody else has put beside its files is not its own.
+            // another, which nobody holds. The catalog goes first: without it nobody mounts what is left where
+            // this is cut off. What somebody else has put beside its files is not its own.
             let lock = try Container.lock(name, at: path, holder: "being deleted")
             let last = ContainerFolder(path: path).lock
+            let first = ContainerFolder(path: path).catalog
             let identity = Container.identity(at: path)
             let removePictures = DesktopPlaces(ContainerFolder(path: path))
                 .removal(ofContainer: name)
             var foreign: [String] = []
             do throws(Errno) {
-                for name in try Directories.names(in: path).sorted() {
-                    let entry = path + "/" + name
-                    if !ContainerFolder.names.contains(name) {
-                        foreign.append(entry)
-                    } else if entry != last {
-                        try Directories.removeTree(entry)
-                    }
+                let names = try Directories.names(in: path)
+                let own = names.filter(ContainerFolder.names.contains).map { path + "/" + $0 }
+                foreign = names.filter { !ContainerFolder.names.contains($0) }.sorted()
+                for entry in own where entry == first { try Directories.removeTree(entry) }
+                for entry in own where entry != first && entry != last {
+                    try Directories.removeTree(entry)
                 }
                 try Directories.removeTree(foreign.isEmpty ? path : last)
             } catch {
@@ -162,8 +163,8 @@ struct ContainerCommand: ParsableCommand {
             withExtendedLifetime(lock) {}
             removePictures()
             if let identity { DocumentHistories.remove(ofContainer: name, identity: identity) }
-            for entry in foreign {
-                Console.complain("\(entry) does not belong to the container; it was left alone")
+            for name in foreign {
+                Console.complain("\(path)/\(name) does not belong to the container; it was left alone")
             }
             if json {
                 Console.say(
