@@ -100,7 +100,7 @@ extension Volume {
     /// not take it for how the node is: an answer to what it asked before it was told to forget the attributes
     /// counts as out of date.
     func answerUnkept(_ node: NodeNumber, _ reply: @escaping @Sendable () -> Void) {
-        notifier.post { [channel] in
+        timeNotifier.post { [channel] in
             channel?.invalidate(node: node.rawValue, pages: false)
             reply()
         }

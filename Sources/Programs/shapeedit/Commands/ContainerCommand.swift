@@ -164,7 +164,8 @@ struct ContainerCommand: ParsableCommand {
             removePictures()
             if let identity { DocumentHistories.remove(ofContainer: name, identity: identity) }
             for name in foreign {
-                Console.complain("\(path)/\(name) does not belong to the container; it was left alone")
+                Console.complain(
+                    "\(path)/\(name) does not belong to the container; it was left alone")
             }
             if json {
                 Console.say(
