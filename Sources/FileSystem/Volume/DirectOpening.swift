@@ -67,6 +67,7 @@ extension Volume {
         let mayCache = backing == 0 && channel?.mapsDirectly == true
         if mayCache { state.modes[node.rawValue, default: OpenMode()].cached += 1 }
         state.modes[node.rawValue, default: OpenMode()].countDirect(process, by: 1)
+        state.replaceInLookups(node, at: position)
         noteOpener(node, process, state)
         state.serial &+= 1
         var raw = Handle(

@@ -50,7 +50,7 @@ extension VolumeState {
     private func isEcho(_ node: NodeNumber) -> Bool { echo(node) != nil }
 
     /// What the current version's node would show as an old one.
-    private func retired(_ position: MemoryIndex.Position, lookups: UInt32) -> OldNode {
+    func retired(_ position: MemoryIndex.Position, lookups: UInt32) -> OldNode {
         let record = index[item: position]
         return OldNode(
             content: content(position), modified: record.pointee.modified,
@@ -162,6 +162,7 @@ extension VolumeState {
             record.pointee.flags.insert(.hasOldNodes)
             record.pointee.lookups = 0
         }
+        standIns[record.pointee.node.rawValue] = nil
         noteFormerNodes(position)
     }
 }

@@ -85,6 +85,7 @@ extension VolumeState {
                 redirections[caller.thread]?.answered = node.rawValue
             }
         }
+        if node == record.pointee.node { node = shownNode(position) }
         countLookup(node, at: position)
         return .done((node, entry(of: node, at: position)))
     }
@@ -134,7 +135,12 @@ extension Volume {
             let record = state.index[item: position]
             var unknown = false
             var left: UInt32 = 0
-            defer { if left == 0 { state.changedOwners.remove(node.rawValue) } }
+            defer {
+                if left == 0 {
+                    state.changedOwners.remove(node.rawValue)
+                    state.standIns[node.rawValue] = nil
+                }
+            }
             if let session = state.session(of: node, at: position) {
                 session.lookups.countForgotten(count)
                 left = session.lookups
@@ -183,12 +189,15 @@ extension Volume {
                 // During a session too: the version's node is right for all but the writer, who
                 // asks again because the name is not kept.
                 let node = index[item: item].pointee.node
+                let isTold = counted && !state.isReplacedInLookups(item)
+                // Node 0: the kernel takes no more than the name, and looks it up.
                 let entry =
-                    counted
+                    isTold
                     ? state.entry(of: node, at: item)
-                    : Entry(node: node.rawValue, status: state.kind(of: item), timeout: 0)
+                    : Entry(
+                        node: counted ? 0 : node.rawValue, status: state.kind(of: item), timeout: 0)
                 if !body(index.nameBytes(name), index.cursor(name), entry) { return }
-                if counted { state.countLookup(node, at: item) }
+                if isTold { state.countLookup(node, at: item) }
                 name = index[name: name].pointee.next
             }
         }

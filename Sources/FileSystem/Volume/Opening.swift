@@ -162,7 +162,11 @@ extension Volume {
         giveUp(state, caller.thread)
         let session = state.session(of: node, at: position)
         if session == nil {
-            state.noteSeen(node, at: position, by: process, isReading: true)
+            // A node that stands in for another shows that one's content.
+            let seen =
+                state.index[item: position].pointee.node == node
+                ? node : state.oldNode(node)?.content.node ?? node
+            state.noteSeen(seen, at: position, by: process, isReading: true)
         }
         return .serve(session, stale: [])
     }

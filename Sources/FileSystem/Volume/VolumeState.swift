@@ -91,6 +91,8 @@ final class VolumeState {
     /// By item.
     var echoes: [UInt64: EchoNode] = [:]
     var modes: [UInt64: OpenMode] = [:]
+    /// By the node of a current version by which somebody writes.
+    var standIns: [UInt64: NodeNumber] = [:]
     /// By handle, of those that read promises block by block.
     var blockReadings: [UInt64: BlockReading] = [:]
     /// The nodes of programs that run, by the handle that the kernel has of each.

@@ -231,42 +231,6 @@ struct EdgeTests {
         }
     }
 
-    /// As Samba, which looks a file up (O_PATH) and opens it through /proc, asks for the size, and writes there.
-    @Test(arguments: DataPath.mountsOfAllUsers)
-    func `who writes by an open file is told how it is by then`(_ dataPath: DataPath) throws {
-        try withVolume(dataPath) { volume in
-            let (writer, reader) = (try volume.agent(), try volume.agent())
-            let published = ByteString(repeating: "x", count: 5000)
-            writer.store("file", published)
-            let place = writer.open("file", O_PATH)
-            let file = writer.open("/proc/self/fd/\(place.number)", O_RDWR)
-            let reading = reader.open("file", O_RDONLY)
-            writer.truncate(file, size: 0)
-            #expect(writer.status(file).size == 0)
-            var written = ByteString("")
-            for line in 0..<30 {
-                let size = writer.status(file).size
-                #expect(size == written.count)
-                writer.write(file, "line \(line)\n", offset: size)
-                written = written + "line \(line)\n"
-                #expect(writer.status(file).size == written.count)
-                #expect(reader.status(reading).size == published.count)
-                #expect(reader.read(reading, offset: 0) == published)
-            }
-            writer.write(file, "end", offset: 9000)
-            #expect(writer.status(file).size == 9003)
-            #expect(writer.status(place).size == 9003)
-            #expect(reader.status("file").size == published.count)
-            #expect(reader.content("file") == published)
-            writer.truncate(file, size: written.count)
-            #expect(writer.status(file).size == written.count)
-            writer.close(file)
-            #expect(reader.content("file") == written)
-            #expect(reader.read(reading, offset: 0) == published)
-            #expect(reader.status(reading).size == published.count)
-        }
-    }
-
     /// One of them has it open by the version's node: the kernel does not learn how long the file is.
     @Test(arguments: DataPath.mountsOfAllUsers, [0, 100_000])
     func `writers that append by a path and by an open file add to each other`(
