@@ -39,26 +39,36 @@ import Testing
         }
     }
 
-    @Test func `a store that does not tell what uploads have left has its blobs removed`() throws {
-        let folder = try TemporaryDirectory.make()
-        defer { TemporaryDirectory.remove(folder) }
-        let store = SilentStore()
+    /// Has a store cleaned of what is not needed while `body` runs.
+    private func whileCleaning(
+        _ store: any ContentStore, _ ownership: StoreOwnership, in folder: String, needed: Bool,
+        _ body: () -> Void
+    ) {
         let logger = Logger(label: "test") { _ in SwiftLogNoOpLogHandler() }
-        let ownership = StoreOwnership(store, address: store.address, path: folder + "/owner")
-        try ownership.claim(StoreCall())
         let uploads = Uploads(
             store: store, logger: logger, ready: { _ in }, source: { _ in nil },
             done: { _ in }, failed: { _, _ in })
         defer { uploads.stop() }
         let cleaning = StoreCleaning(
             store, ownership, uploads, path: folder + "/unneeded", grace: 2, logger: logger
-        ) { $0.map { _ in false } }
+        ) { $0.map { _ in needed } }
         cleaning.start()
         defer { cleaning.stop() }
-        let isDeleted: Bool? = store.isDeleted.wait(
-            until: MonotonicClock.after(milliseconds: 60_000)
-        ) { $0 ? true : nil }
-        #expect(isDeleted == true)
+        body()
+    }
+
+    @Test func `a store that does not tell what uploads have left has its blobs removed`() throws {
+        let folder = try TemporaryDirectory.make()
+        defer { TemporaryDirectory.remove(folder) }
+        let store = SilentStore()
+        let ownership = StoreOwnership(store, address: store.address, path: folder + "/owner")
+        try ownership.claim(StoreCall())
+        whileCleaning(store, ownership, in: folder, needed: false) {
+            let isDeleted: Bool? = store.isDeleted.wait(
+                until: MonotonicClock.after(milliseconds: 60_000)
+            ) { $0 ? true : nil }
+            #expect(isDeleted == true)
+        }
     }
 
     /// A store that carries a removal out long after it has been given up.
@@ -224,7 +234,6 @@ import Testing
         let folder = try TemporaryDirectory.make()
         defer { TemporaryDirectory.remove(folder) }
         let store = SlowStore()
-        let logger = Logger(label: "test") { _ in SwiftLogNoOpLogHandler() }
         let isTold = Monitor<Bool?>(nil)
         let ownership = StoreOwnership(
             store, address: store.address, path: folder + "/owner", notice: 1_000_000
@@ -236,17 +245,10 @@ import Testing
         let other = StoreOwnership(store, address: store.address, path: folder + "/other")
         try other.claim(StoreCall())
         #expect(try other.isOwner(StoreCall()))
-        let uploads = Uploads(
-            store: store, logger: logger, ready: { _ in }, source: { _ in nil },
-            done: { _ in }, failed: { _, _ in })
-        defer { uploads.stop() }
-        let cleaning = StoreCleaning(
-            store, ownership, uploads, path: folder + "/unneeded", grace: 2, logger: logger
-        ) { $0.map { _ in true } }
-        cleaning.start()
-        defer { cleaning.stop() }
-        let told = isTold.wait(until: MonotonicClock.after(milliseconds: 20_000)) { $0 }
-        #expect(told == true)
+        whileCleaning(store, ownership, in: folder, needed: true) {
+            let told = isTold.wait(until: MonotonicClock.after(milliseconds: 20_000)) { $0 }
+            #expect(told == true)
+        }
         #expect(store.state.withLock { $0.mark } == Array("shared".utf8))
     }
 
