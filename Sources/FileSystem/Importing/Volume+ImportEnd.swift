@@ -89,9 +89,11 @@ extension Volume {
                 }
                 return position != 0 && state.index[item: position].pointee.firstName != 0
             }
+            // Somebody has it open to write it. If nothing comes of that the next run removes it.
+            let isStillAway = isHere && self.state.withLock { $0.isOnlyAtSource(row) }
             if isRemoved { state.counts.removed += 1 }
             if isHere, !isUnseen, !row.tag.isEmpty, !row.isGone { state.counts.kept += 1 }
-            if isComing || isUnseen { continue }
+            if isComing || isUnseen || isStillAway { continue }
             _ = self.state.withLock { state in
                 let effect: Effect =
                     state.isAtItsName(row) ? .putOrigin(row.gone) : .removeOrigin(row.item)
@@ -158,6 +160,15 @@ extension VolumeState {
             ? record.pointee.hash == origin.content
                 && (origin.content != nil || record.pointee.place == .none)
             : true
+    }
+
+    /// Whether the item's content is the source's, and nothing of it is here.
+    fileprivate func isOnlyAtSource(_ origin: OriginRow) -> Bool {
+        let position = index.find(origin.item)
+        guard position != 0, origin.content != nil else { return false }
+        let record = index[item: position]
+        return record.pointee.isRegular && record.pointee.hash == origin.content
+            && isAway(record.pointee.node, record.pointee.place)
     }
 
     /// Whether the item is unchanged, and called as the source called it.

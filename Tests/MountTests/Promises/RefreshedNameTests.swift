@@ -31,6 +31,24 @@ struct RefreshedNameTests {
         }
     }
 
+    /// Nothing can be read of it any more: it is not to stay for ever because somebody had it open.
+    @Test func `a document that is open to be written when it vanishes at its source goes later`()
+        throws
+    {
+        try refreshed("echo one > one; echo other > other", ":") { volume, agent, source, _ in
+            let writer = try volume.agent()
+            agent.shell("mv in/one in/renamed; rm \(source)/one")
+            let file = writer.open("in/renamed", O_WRONLY | O_APPEND)
+            let told = try volume.shapeedit("import", "--refresh", "@in").text
+            #expect(!told.contains("1 removed"), "\(told)")
+            agent.shell("getfattr -n user.shapeedit.source in/renamed")
+            writer.close(file)
+            let later = try volume.shapeedit("import", "--refresh", "@in").text
+            #expect(later.contains("1 removed"), "\(later)")
+            #expect(agent.names("in") == ["other"])
+        }
+    }
+
     /// Told of 20 ms apart, as on a machine that is busy with much else.
     @Test(.enabled(if: isInstalled("strace"), "needs strace"))
     func `a refresh ends when all names are told of, however long that takes`() throws {
