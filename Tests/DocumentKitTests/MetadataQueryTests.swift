@@ -194,15 +194,25 @@ import Testing
         }
     }
 
-    @Test(arguments: places)
-    func `what happens while updates are disabled is one batch`(_ place: DataPath) throws {
+    /// Runs `body` with a query that has told of a document, which is all that there is.
+    private func withQuery(
+        of name: ByteString, _ place: DataPath,
+        _ body: (Volume, Agent, Shown, MetadataQuery) throws -> Void
+    ) throws {
         try withVolume(place) { volume in
             let agent = try volume.agent()
-            agent.store("first", "x")
+            agent.store(name, "x")
             let shown = Shown()
             let query = try MetadataQuery(Query(), below: volume.directory) { shown.take($0) }
             try query.start()
-            shown.becomes("first")
+            shown.becomes(name.text)
+            try body(volume, agent, shown, query)
+        }
+    }
+
+    @Test(arguments: places)
+    func `what happens while updates are disabled is one batch`(_ place: DataPath) throws {
+        try withQuery(of: "first", place) { volume, agent, shown, query in
             // What another one of the same folder has noticed, this one has too, a moment later.
             let told = Shown()
             let other = try MetadataQuery(Query(), below: volume.directory) { told.take($0) }
@@ -232,13 +242,7 @@ import Testing
 
     @Test(arguments: places)
     func `a query that was stopped can be started again`(_ place: DataPath) throws {
-        try withVolume(place) { volume in
-            let agent = try volume.agent()
-            agent.store("first", "x")
-            let shown = Shown()
-            let query = try MetadataQuery(Query(), below: volume.directory) { shown.take($0) }
-            try query.start()
-            shown.becomes("first")
+        try withQuery(of: "first", place) { _, agent, shown, query in
             // Once more is no other: each change is told once.
             try query.start()
             for name in ["a", "b", "c"] {

@@ -75,8 +75,8 @@ extension ClaimTable {
     }
 
     /// Whether a program that knows nothing of claims, or one that nests its own, works under one by
-    /// name or another of its purpose, or holds the lock under which that was asked for. Who wants a lock waits also for claims of
-    /// programs that it has started.
+    /// name or another of its purpose, or holds the lock under which that was asked for. Who wants a lock
+    /// waits also for claims of programs that it has started.
     private static func worksUnder(_ program: ClaimRequest, _ claim: ClaimRequest) -> Bool {
         program.family.contains(claim.holder.process)
             || program.heldPurposes.contains(claim.purpose)

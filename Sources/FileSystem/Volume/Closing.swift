@@ -140,7 +140,7 @@ extension Volume {
             guard var mode = state.modes[node.rawValue] else { return (nil, reading) }
             if handle.isPassthrough { mode.passthrough -= 1 }
             if handle.isCached { mode.cached -= 1 }
-            if handle.isDirect { mode.countDirect(handle.process, by: -1) }
+            if handle.isDirect { mode.direct.remove(handle.process) }
             if handle.dropsPages { state.noteFreshPages(node) }
             var thaw: ContentReference?
             if handle.isDirect, handle.isPassthrough {

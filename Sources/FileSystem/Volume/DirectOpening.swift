@@ -66,7 +66,7 @@ extension Volume {
         // A mapping of it has the kernel cache the node until the handle is closed.
         let mayCache = backing == 0 && channel?.mapsDirectly == true
         if mayCache { state.modes[node.rawValue, default: OpenMode()].cached += 1 }
-        state.modes[node.rawValue, default: OpenMode()].countDirect(process, by: 1)
+        state.modes[node.rawValue, default: OpenMode()].direct.add(process)
         state.replaceInLookups(node, at: position)
         noteOpener(node, process, state)
         state.serial &+= 1
@@ -88,7 +88,7 @@ extension Volume {
         let process = CallerProcess.process(of: caller.thread)
         if process == 0 { return nil }
         let written = state.withLock { state -> NodeNumber? in
-            guard state.modes[node.rawValue]?.direct[process] != nil else { return nil }
+            guard state.modes[node.rawValue]?.direct.contains(process) == true else { return nil }
             return state.sessions[state.index.find(node.item)]?.node
         }
         guard let written else { return nil }

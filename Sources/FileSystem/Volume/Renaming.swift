@@ -48,15 +48,11 @@ extension Volume {
             let found = state.index.lookup(source, name)
             if found == 0 { throw Errno(ENOENT) }
             moved = [state.number(state.index[name: found].pointee.item)]
-            let places = (
-                ReplayStep.Place(parent: from.item, name: Array(name)),
-                ReplayStep.Place(parent: to.item, name: Array(newName))
-            )
-            if state.untoldNames.contains(places.0) {
-                stale.append((to.rawValue, places.1.name))
-            }
-            if exchange, state.untoldNames.contains(places.1) {
-                stale.append((from.rawValue, places.0.name))
+            if !state.untoldNames.isEmpty {
+                stale = state.namesTakenAlong(
+                    from: ReplayStep.Place(parent: from.item, name: Array(name)),
+                    to: ReplayStep.Place(parent: to.item, name: Array(newName)),
+                    exchange: exchange)
             }
             let covered = state.index.lookup(target, newName)
             if covered != 0, noReplace { throw Errno(EEXIST) }

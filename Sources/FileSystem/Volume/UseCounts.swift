@@ -1,16 +1,17 @@
-internal import Model
+/// How often each of some things is in use just now. Guarded by its owner.
+struct UseCounts<Element: Hashable & Sendable>: Sendable {
+    private var counts: [Element: Int] = [:]
 
-/// By how many each version is used just now. Guarded by its owner.
-struct UseCounts {
-    private var counts: [NodeNumber: Int] = [:]
+    /// Whether nothing is.
+    var isEmpty: Bool { counts.isEmpty }
 
-    func contains(_ node: NodeNumber) -> Bool { counts[node] != nil }
+    func contains(_ element: Element) -> Bool { counts[element] != nil }
 
-    mutating func add(_ node: NodeNumber) { counts[node, default: 0] += 1 }
+    mutating func add(_ element: Element) { counts[element, default: 0] += 1 }
 
-    /// One user of those that were added is done.
-    mutating func remove(_ node: NodeNumber) {
-        let left = (counts[node] ?? 1) - 1
-        counts[node] = left > 0 ? left : nil
+    /// One use of those that were added is over.
+    mutating func remove(_ element: Element) {
+        let left = (counts[element] ?? 1) - 1
+        counts[element] = left > 0 ? left : nil
     }
 }

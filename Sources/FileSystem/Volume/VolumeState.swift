@@ -36,17 +36,12 @@ struct OpenMode {
     var backing: Int32 = 0
     var passthrough = 0
     var cached = 0
-    /// How many direct handles each process has that writes by the node (``Volume/openDirectly(_:_:_:_:by:reply:)``).
-    var direct: [Int32: Int] = [:]
+    /// The processes that write by the node, with a count for each direct handle
+    /// (``Volume/openDirectly(_:_:_:_:by:reply:)``).
+    var direct = UseCounts<Int32>()
 
     /// Whether the kernel has it open with its cache, or passes it through.
     var isUsed: Bool { passthrough + cached > 0 }
-
-    /// Counts a direct handle in or out.
-    mutating func countDirect(_ process: Int32, by change: Int) {
-        let count = direct[process, default: 0] + change
-        direct[process] = count > 0 ? count : nil
-    }
 }
 
 /// An answered redirection: what a thread was told when its writing open met a version's node.
@@ -132,12 +127,12 @@ final class VolumeState {
     var serial: UInt32 = 0
     /// Versions that are being drawn: they are not thinned out. Their file is open, and has a name of
     /// its own where a path is needed, so they may be evicted.
-    var drawn = UseCounts()
+    var drawn = UseCounts<NodeNumber>()
     /// Versions that are being opened, or are open under `.shapeedit/versions`: they are neither
     /// thinned out nor evicted.
-    var held = UseCounts()
+    var held = UseCounts<NodeNumber>()
     /// Versions whose files are lent for direct handles too: they are sealed when that has ended.
-    var frozen = UseCounts()
+    var frozen = UseCounts<NodeNumber>()
     /// Versions that stay whatever their age.
     var marks: VersionMarks
     var seen = SeenVersions()
@@ -169,8 +164,9 @@ final class VolumeState {
     var changedOwners: Set<UInt64> = []
     /// Names that the kernel is about to change.
     var changingNames = ChangingNames()
-    /// Names that an import has changed, and that the kernel is about to be told of.
-    var untoldNames = UntoldNames()
+    /// Names that an import has led elsewhere, once for each message that did, as long as the kernel has not been
+    /// told.
+    var untoldNames = UseCounts<ReplayStep.Place>()
     var unsealed = UnsealedVersions()
     /// How many were taken from there and are neither sealed yet nor in the queue for the store.
     var sealing = 0

@@ -1,24 +1,5 @@
 internal import Model
 
-/// Names that an import has led elsewhere, as long as the kernel has not been told.
-///
-/// A rename that the kernel asks for meanwhile takes what it has of such a name along to the other one, which is
-/// to be forgotten, too. A value: the volume's lock guards it.
-struct UntoldNames {
-    /// By how many messages each name was led elsewhere.
-    private var counts: [ReplayStep.Place: Int] = [:]
-
-    mutating func insert(_ place: ReplayStep.Place) { counts[place, default: 0] += 1 }
-
-    /// The kernel was told of what one message did to the name.
-    mutating func remove(_ place: ReplayStep.Place) {
-        let left = (counts[place] ?? 1) - 1
-        counts[place] = left > 0 ? left : nil
-    }
-
-    func contains(_ place: ReplayStep.Place) -> Bool { !counts.isEmpty && counts[place] != nil }
-}
-
 extension Volume {
     /// What the kernel has to be told after a message: nodes whose attributes and listings changed, and
     /// names that lead to something else.
@@ -38,7 +19,7 @@ extension Volume {
         mutating func forget(_ parent: NodeNumber, _ name: [UInt8], _ volume: VolumeState) {
             names.append((parent.rawValue, name))
             nodes.insert(parent)
-            volume.untoldNames.insert(ReplayStep.Place(parent: parent.item, name: name))
+            volume.untoldNames.add(ReplayStep.Place(parent: parent.item, name: name))
         }
     }
 
@@ -54,5 +35,18 @@ extension Volume {
             }
             then()
         }
+    }
+}
+
+extension VolumeState {
+    /// Names under which the kernel has something else than there is, once it has renamed: it takes what it has of
+    /// a name along to the other one. None but while it is to be told what an import has done to one of the two.
+    func namesTakenAlong(
+        from source: ReplayStep.Place, to target: ReplayStep.Place, exchange: Bool
+    ) -> [(parent: UInt64, name: [UInt8])] {
+        var places: [ReplayStep.Place] = []
+        if untoldNames.contains(source) { places.append(target) }
+        if exchange, untoldNames.contains(target) { places.append(source) }
+        return places.map { ($0.parent.rawValue, $0.name) }
     }
 }
