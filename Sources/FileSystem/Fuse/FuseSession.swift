@@ -41,6 +41,7 @@ package final class FuseSession: @unchecked Sendable {
     private let largestRead: UInt32
     /// The kernel said that this process may not lend it files.
     private let refused = Lock(false)
+    private var whenServed: () -> Void = {}
 
     package init(_ volume: Volume, at mountPoint: String, _ options: Options) throws(Failure) {
         self.volume = volume
@@ -96,20 +97,35 @@ package final class FuseSession: @unchecked Sendable {
     /// What is mounted at the mount point, over all else there.
     private func topmost() -> KernelMount? { KernelMount.topmost(at: mountPoint) }
 
-    /// Serves requests until the mount is gone or a signal says stop.
-    package func run(threads: UInt32) {
-        guard let session else { return }
+    /// Starts the threads that serve the volume; the process ends where there can be none.
+    package func start() {
         Memory.serve()
         volume.start()
         volume.grantedResults?.start()
+    }
+
+    /// Serves requests until the mount is gone or a signal says stop, after ``start()``.
+    ///
+    /// - Parameter served: called once, before the first request is answered.
+    /// - Returns: why no request could be served.
+    package func run(threads: UInt32, whenServed served: @escaping () -> Void) -> Failure? {
+        guard let session else { return nil }
+        whenServed = served
         // Leases are only asked for to learn whether they can be had.
         signal(SIGIO, SIG_IGN)
         fuse_set_signal_handlers(session)
-        _ = shim_loop(session, threads)
+        let result = shim_loop(session, threads)
         fuse_remove_signal_handlers(session)
         // That made a broken pipe deadly again: libfuse complains to standard error, which nobody
         // may read, when a notification comes after the end of the mount.
         signal(SIGPIPE, SIG_IGN)
+        switch -result {
+        // Who starts no thread at all tells no reason here, but on standard error.
+        case 1: return Failure(.system, "\(mountPoint): no thread could be started to serve it")
+        // Below 0 it was the signal that said stop. The other is the end of `umount -f`.
+        case ...0, ECONNABORTED: return nil
+        case let code: return Failure(.system, "\(mountPoint) is not served: \(Errno(code))")
+        }
     }
 
     /// Takes the mount away; what is open fails from now on.
@@ -173,6 +189,7 @@ package final class FuseSession: @unchecked Sendable {
         info.pointee.max_background = 512
         info.pointee.congestion_threshold = 384
         info.pointee.time_gran = 1
+        whenServed()
     }
 }
 

@@ -53,6 +53,34 @@ struct OrdinaryUserTests {
         }
     }
 
+    /// A folder that answers nothing was left, and no reason was told.
+    @Test(.enabled(if: isInstalled("prlimit"), "needs prlimit"))
+    func `a mount that finds no room for its threads leaves the folder as it was`() throws {
+        let container = try Container(user: nobody)
+        defer { container.remove() }
+        let user = ["setpriv", "--reuid=\(nobody)", "--regid=\(nobody)", "--clear-groups"]
+        let program = try BuiltPrograms.shapeedit()
+        var refused = 0
+        // What it needs in all depends on the machine, and what else that user runs.
+        for room in 10...40 {
+            let told = try run(
+                user + ["prlimit", "--nproc=\(room)", program, "mount", container.name]
+                    + [container.mountPoint],
+                directory: container.base, environment: container.environment)
+            if told.status == 0 {
+                try container.unmount()
+            } else {
+                refused += 1
+                #expect(told.status == 71 || told.status == 69, "\(room): \(told)")
+                #expect(told.errorText.contains("emporarily unavailable"), "\(room): \(told)")
+                #expect(!MountTable.isMounted(container.mountPoint), "\(room): \(told)")
+                MountTable.detach(container.mountPoint)
+            }
+        }
+        #expect(refused > 0)
+        try container.mount()
+    }
+
     @Test(.enabled(if: isInstalled("prlimit"), "needs prlimit"))
     func `a daemon that may make no longer files refuses the write and goes on`() throws {
         try withDocument { _, agent, daemon in

@@ -230,17 +230,21 @@ struct Mount: Sendable {
             throw error
         }
         guardian.watch(point)
-        if let log, log.begin() { volume.logFile = log.folder.log }
-        log?.tell("process \(getpid()) shows \(name) at \(point)")
-        if let report = container.recovered { log?.tell("\(report)") }
+        session.start()
         let control = ControlAddress.listen(for: volume, container: name)
         ready()
         control?.start()
-        session.run(threads: fuse.threads)
+        let problem = session.run(threads: fuse.threads) {
+            // Not before: who mounts in the background is told why, if it cannot be.
+            if let log, log.begin() { volume.logFile = log.folder.log }
+            log?.tell("process \(getpid()) shows \(name) at \(point)")
+            if let report = container.recovered { log?.tell("\(report)") }
+        }
         control?.stop()
         session.unmount()
         container.close()
         log?.tell("process \(getpid()) has ended")
+        if let problem { throw problem }
     }
 
     /// Takes a mount away whose daemon is gone, now that all is ready for the next; another daemon may

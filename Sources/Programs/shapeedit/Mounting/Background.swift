@@ -16,11 +16,20 @@ enum Background {
         var ends: [Int32] = [0, 0]
         guard pipe(&ends) == 0 else { throw Failure(.system, "pipe: \(Errno.last)") }
         _ = fcntl(ends[0], F_SETFD, FD_CLOEXEC)
+        let wasMounted = MountTable.isMounted(mount.point)
         let child = try spawn(errors: ends[1])
         close(ends[1])
         let outcome = watch(child, mount.point, errors: ends[0])
         close(ends[0])
-        if let failure = outcome { throw failure }
+        if let failure = outcome {
+            // One that had no room for its threads could not start what takes the mount away, either. The
+            // mount of an earlier daemon stays: programs would write into the folder below.
+            if !wasMounted, MountTable.isMounted(mount.point) {
+                let left = MountPoint(path: mount.point)
+                if left.isDead { try? left.unmount() }
+            }
+            throw failure
+        }
         return child
     }
 
@@ -83,6 +92,9 @@ enum Background {
                 MountTable.server(of: point) ?? child == child
                     || MountTable.count(at: point) > 1
             {
+                var status = stat()
+                // It ended just now, and is going to be found so.
+                if stat(point.cPath, &status) != 0, errno == ENOTCONN { continue }
                 collect()
                 let text = String(decoding: messages, as: UTF8.self)
                 if !text.isEmpty { _ = text.withCString { Glibc.write(2, $0, strlen($0)) } }
