@@ -37,7 +37,27 @@ extension VolumeState {
         index[item: position].pointee.flags.remove(.isLinkable)
         // Else whoever reads before the close would find a document without content.
         sessions[position]?.replaces = true
-        // It is saved anew as a document whose name vanished a moment ago.
+        return inherit(position, in: directory, name, process, time)
+    }
+
+    /// The same for an item that has names. One that its process has just made is a temporary file which is
+    /// saved so; any other only gets a further name.
+    func noteLinked(
+        _ position: MemoryIndex.Position, in directory: MemoryIndex.Position, _ name: [UInt8],
+        _ process: Int32, _ time: Timestamp
+    ) -> (effects: [Effect], unseen: NodeNumber?) {
+        let record = index[item: position]
+        guard record.pointee.isRegular, record.pointee.document == record.pointee.number,
+            isJustMade(position, process, time)
+        else { return ([], nil) }
+        return inherit(position, in: directory, name, process, time)
+    }
+
+    /// An item becomes the document whose name, which it gets, vanished a moment ago.
+    private func inherit(
+        _ position: MemoryIndex.Position, in directory: MemoryIndex.Position, _ name: [UInt8],
+        _ process: Int32, _ time: Timestamp
+    ) -> (effects: [Effect], unseen: NodeNumber?) {
         guard let inherited = inheritDocument(directory, name, process, time) else {
             return ([], nil)
         }

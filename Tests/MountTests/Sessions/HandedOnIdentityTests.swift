@@ -98,6 +98,34 @@ struct HandedOnIdentityTests {
         }
     }
 
+    @Test(arguments: DataPath.mountsOfAllUsers)
+    func `saving by a hard link of a temporary file keeps the id`(_ dataPath: DataPath) throws {
+        try withVolume(dataPath) { volume in
+            let editor = try volume.agent()
+            editor.store("a", "first")
+            editor.store("other", "its own")
+            let (id, other) = (editor.attribute("a", Self.id), editor.attribute("other", Self.id))
+            for content: ByteString in ["second", "third"] {
+                editor.store("new", content)
+                editor.unlink("a")
+                editor.link("new", "a")
+                editor.unlink("new")
+                #expect(editor.attribute("a", Self.id) == id)
+            }
+            try volume.remount()
+            let mover = try volume.agent()
+            #expect(mover.content("a") == "third")
+            #expect(mover.attribute("a", Self.id) == id)
+            let place = mover.readLink(volume.root + "/.shapeedit/documents/" + id)
+            #expect(place == "../../work/a")
+            #expect(!mover.names(volume.root + "/.shapeedit/versions/work/a").isEmpty)
+            // What was there before only gets another name.
+            mover.unlink("a")
+            mover.link("other", "a")
+            #expect(mover.attribute("a", Self.id) == other)
+        }
+    }
+
     @Test func `of two names of one document only one makes it anew`() throws {
         try withVolume(.passthrough) { volume in
             let agent = try volume.agent()
