@@ -72,8 +72,7 @@ struct GrantSubject {
             switch error.code {
             case ENODATA, ENOTSUP:
                 throw Failure(.usage, "\(path): it is not a document in a mounted container")
-            case EPERM, EACCES: throw Failure(.noPermission, "\(path): \(error)")
-            default: throw Failure(.inputOutput, "\(path): \(error)")
+            default: throw Failure(path, error)
             }
         }
     }
@@ -141,8 +140,7 @@ struct GrantSubject {
         case ENODEV: Failure(.usage, "\(text): it is not a document in a mounted container")
         case EPERM, EACCES:
             Failure(.noPermission, "\(text): only the owner of its container may do that")
-        case EROFS: Failure(text, error)
-        default: Failure(.inputOutput, "\(text): \(error)")
+        default: Failure(text, error)
         }
     }
 }
