@@ -158,6 +158,21 @@ import Testing
         }
     }
 
+    @Test func `a thumbnail that was kept is not that of a version that was saved by renaming`()
+        throws
+    {
+        try withVolume(.passthrough) { volume in
+            let path = "\(volume.directory)/a.txt"
+            let cache = ThumbnailCache()
+            for text in ["# One\n", "# Two\n", "# Three, and more\n"] {
+                try store(path + ".tmp", text)
+                try #require(rename(path + ".tmp", path) == 0)
+                let picture = Self.picture(cache, path, 128)
+                #expect(picture != nil && picture == Self.picture(ThumbnailCache(), path, 128))
+            }
+        }
+    }
+
     @Test(.enabled(if: isInstalled("python3"), "needs python3"))
     func `thumbnails elsewhere are those of the desktop`() throws {
         try withVolume(.plain) { volume in

@@ -131,14 +131,17 @@ public final class ThumbnailCache: Sendable {
                 String(decoding: $0, as: UTF8.self)
             }
         }
+        guard let stamp = FileStamp(path: path) else { return nil }
         if let container = attribute("container"), let id = attribute("id"),
             let version = attribute("version")
         {
+            // Saved by renaming it has the versions of another file, which are counted from the first again. In an
+            // app's mount even that has the same number.
+            let content = "\(stamp.inode)-\(version)-\(stamp.modified)"
             // As another type, which the end of the name tells, it looks different.
             let end = path.lastName.split(separator: ".").last ?? ""
-            return ("\(container)/\(id)/\(version)/\(end)", nil)
+            return ("\(container)/\(id)/\(content)/\(end)", nil)
         }
-        guard let stamp = FileStamp(path: path) else { return nil }
         return ("\(path)\0\(stamp)", stamp)
     }
 }
