@@ -104,7 +104,7 @@ package struct FollowedFile: ~Copyable {
     /// was killed, what was known before stays known: the mount may be taken away next.
     private mutating func hold() {
         guard let stamp = FileStamp(path: file.path) else { return }
-        let mount = MountVersions.mountRoot(of: file.path).flatMap {
+        let mount = VersionFiles.mountRoot(of: file.path).flatMap {
             MountedDocument(at: file.path, in: $0)
         }
         // The daemon may have been killed between these questions.

@@ -1,3 +1,4 @@
+package import DocumentKit
 package import Glibc
 package import Model
 internal import PathText
@@ -16,12 +17,12 @@ package struct ConflictFiles: Sendable {
 /// Conflicts: versions that were replaced by somebody who had not seen them.
 extension DocumentVersions {
     /// The conflict versions, oldest first.
-    package func conflicts() throws(Failure) -> [DocumentVersion] {
+    package func conflicts() throws(Failure) -> [FileVersion] {
         try list().filter(\.isConflict)
     }
 
     /// Ends the conflict with a version; it stays among the others as long as those do.
-    package func resolve(_ version: DocumentVersion) throws(Failure) {
+    package func resolve(_ version: FileVersion) throws(Failure) {
         try mark(version, "conflict", "none")
     }
 
@@ -29,7 +30,7 @@ extension DocumentVersions {
     ///
     /// - Parameter mode: the permissions that it may have; others than the version's it has not.
     package func copy(
-        _ version: DocumentVersion, to path: String, mode: mode_t = 0o777
+        _ version: FileVersion, to path: String, mode: mode_t = 0o777
     ) throws(Failure) {
         let source = try content(of: version)
         do throws(Errno) {
@@ -53,7 +54,7 @@ extension DocumentVersions {
     ///     which may take as long as a person does.
     ///   - merge: writes ``ConflictFiles/merged``; false if it gave up.
     package func merge(
-        _ version: DocumentVersion, alone: (() throws(Failure) -> Void) throws(Failure) -> Void,
+        _ version: FileVersion, alone: (() throws(Failure) -> Void) throws(Failure) -> Void,
         by merge: (ConflictFiles) throws(Failure) -> Bool
     ) throws(Failure) -> Bool {
         var template = Array("\(Self.temporaryFolder)/shapeedit-merge-XXXXXX".utf8CString)
@@ -89,7 +90,7 @@ extension DocumentVersions {
 
     /// Makes a file's content the document's, unless that has another version by now.
     private func put(
-        _ file: String, over before: DocumentVersion, describedAs description: String
+        _ file: String, over before: FileVersion, describedAs description: String
     ) throws(Failure) {
         let claim = try FileClaim(path, named: name, isClaimed: true)
         if try current().name != before.name {

@@ -1,3 +1,4 @@
+package import DocumentKit
 internal import Documents
 internal import Glibc
 package import Model
@@ -13,7 +14,7 @@ package struct DocumentVersions: Sendable {
     let path: String
     /// As the caller named it, for messages.
     let name: String
-    private let folder: String
+    private let files: VersionFiles
 
     /// Finds the document; a failure of kind usage if it is in no mount, or another container grants
     /// it to the app whose mount this is.
@@ -27,81 +28,31 @@ package struct DocumentVersions: Sendable {
             throw [ENOENT, EACCES].contains(error.code)
                 ? Failure(name, error) : Failure.notMounted(name)
         }
-        guard let folder = MountVersions.folder(of: path) else {
+        guard let files = VersionFiles(of: path) else {
             throw access(path.cPath, F_OK) == 0
                 ? Failure.notMounted(name) : Failure(name, Errno(ENOENT))
         }
-        // An app's mount has none of a document that was granted to it, nor of the folder that shows it. It
-        // is said before the document is claimed: there that takes its lock, and who restores wants it again.
-        // A document that goes just now is still there for access(2) for a moment.
-        if access(folder.parentPath.cPath, F_OK) != 0, errno == ENOENT,
-            access(path.cPath, F_OK) == 0
-        {
+        // It is said before the document is claimed: in an app's mount that takes its lock, and who restores
+        // wants it again.
+        if files.areElsewhere {
             throw Failure(.usage, "\(name): its versions are in the mount of its container only")
         }
-        self.folder = folder
+        self.files = files
     }
 
     // MARK: What there is
 
     /// All versions, oldest first; the last one is current.
-    package func list() throws(Failure) -> [DocumentVersion] {
-        let current = try current()
-        let names: [String]
-        do throws(Errno) { names = try Directories.names(in: folder) } catch {
-            throw Failure(name, error)
-        }
-        var versions: [DocumentVersion] = []
-        for file in names {
-            do throws(Errno) { versions.append(try Self.earlier(folder + "/" + file)) } catch {
-                // One that was thinned out since is none any more; without a daemon none can be had.
-                let failure = Failure(name, error)
-                if failure.kind == .unavailable { throw failure }
-            }
-        }
-        versions.sort { ($0.published ?? 0, $0.name) < ($1.published ?? 0, $1.name) }
-        return versions + [current]
+    package func list() throws(Failure) -> [FileVersion] {
+        do throws(Errno) { return try files.all() } catch { throw Failure(name, error) }
     }
 
-    private static func earlier(_ path: String) throws(Errno) -> DocumentVersion {
-        func text(_ key: String) throws(Errno) -> String {
-            String(
-                decoding: try PathAttributes.value("user.shapeedit." + key, of: path),
-                as: UTF8.self)
-        }
-        var status = stat()
-        _ = try check { stat(path.cPath, &status) }
-        return DocumentVersion(
-            name: try text("version"), path: path, modified: FileStamp(status).modified,
-            published: try MountVersions.published(path),
-            size: Int64(status.st_size), author: UInt32(try text("author")), isCurrent: false,
-            isPinned: try text("pin") == "keep", isConflict: try text("conflict") == "unresolved",
-            isLocal: try text("state") == "local")
-    }
-
-    func current() throws(Failure) -> DocumentVersion {
-        do throws(Errno) {
-            var status = stat()
-            _ = try check { stat(path.cPath, &status) }
-            let ordinal = try text("version")
-            let version = "\(status.st_ino)-\(ordinal)"
-            let pin = try? text("pin." + version)
-            let conflict = try? text("conflict." + version)
-            return DocumentVersion(
-                name: version, path: path, modified: FileStamp(status).modified, published: nil,
-                size: Int64(status.st_size), author: nil, isCurrent: true,
-                isPinned: pin == "keep", isConflict: conflict == "unresolved",
-                isLocal: !["promise", "downloading"].contains(try text("state")))
-        } catch { throw Failure(name, error) }
-    }
-
-    private func text(_ key: String) throws(Errno) -> String {
-        String(
-            decoding: try PathAttributes.value("user.shapeedit." + key, of: path), as: UTF8.self)
+    func current() throws(Failure) -> FileVersion {
+        do throws(Errno) { return try files.current() } catch { throw Failure(name, error) }
     }
 
     /// The version that `word` means: its name, or how its file's name begins (the moment).
-    package func find(_ word: String) throws(Failure) -> DocumentVersion {
+    package func find(_ word: String) throws(Failure) -> FileVersion {
         let all = try list()
         if let exact = all.first(where: { $0.name == word }) { return exact }
         let begun = all.filter { version in
@@ -122,7 +73,7 @@ package struct DocumentVersions: Sendable {
     // MARK: Which stay
 
     /// Keeps a version until it is unpinned, or lets go of it.
-    package func pin(_ word: String, _ isPinned: Bool) throws(Failure) -> DocumentVersion {
+    package func pin(_ word: String, _ isPinned: Bool) throws(Failure) -> FileVersion {
         var version = try find(word)
         try mark(version, "pin", isPinned ? "keep" : "default")
         version.isPinned = isPinned
@@ -130,20 +81,8 @@ package struct DocumentVersions: Sendable {
     }
 
     /// Sets an attribute of the document that is about a version.
-    func mark(_ version: DocumentVersion, _ key: String, _ value: String) throws(Failure) {
-        do throws(Errno) {
-            var attempts = 10
-            while true {
-                do throws(Errno) {
-                    return try MountAttributes.set(
-                        "user.shapeedit.\(key).\(version.name)", Array(value.utf8), of: path)
-                } catch {
-                    // It is being saved by renaming, again and again.
-                    attempts -= 1
-                    guard error.code == ESTALE, attempts > 0 else { throw error }
-                }
-            }
-        } catch {
+    func mark(_ version: FileVersion, _ key: String, _ value: String) throws(Failure) {
+        do throws(Errno) { try files.mark(version.name, key, value) } catch {
             switch error.code {
             case ENOENT: throw Failure(.noInput, "\(name): the version \(version.name) is gone")
             case ENODEV: throw Failure.notMounted(name)
@@ -157,9 +96,9 @@ package struct DocumentVersions: Sendable {
     /// Makes an earlier version's content the document's; without a word the newest that differs.
     ///
     /// - Returns: the version, or `nil` if the document has that content already.
-    package func restore(_ word: String?) throws(Failure) -> DocumentVersion? {
+    package func restore(_ word: String?) throws(Failure) -> FileVersion? {
         let claim = try FileClaim(path, named: name, isClaimed: true)
-        let candidates: [DocumentVersion]
+        let candidates: [FileVersion]
         if let word {
             candidates = [try find(word)]
         } else {
@@ -183,9 +122,9 @@ package struct DocumentVersions: Sendable {
         return nil
     }
 
-    /// A version's file. Opening brings all of its content, and holds it.
-    func content(of version: DocumentVersion) throws(Failure) -> OwnedDescriptor {
-        do throws(Errno) { return try OwnedDescriptor.open(version.path, O_RDONLY) } catch {
+    /// A version's content. Opening brings all of it, and holds it.
+    func content(of version: FileVersion) throws(Failure) -> OwnedDescriptor {
+        do throws(Errno) { return try files.open(version) } catch {
             throw Failure(version.path, error)
         }
     }

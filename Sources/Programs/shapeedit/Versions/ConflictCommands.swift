@@ -26,9 +26,9 @@ struct ConflictsCommand: ParsableCommand {
     var json = false
 
     func run() throws {
-        var found: [(file: String, versions: [DocumentVersion])] = []
+        var found: [(file: String, versions: [FileVersion])] = []
         for file in try documents() {
-            let versions: [DocumentVersion]
+            let versions: [FileVersion]
             do throws(Failure) { versions = try DocumentVersions(file).conflicts() } catch {
                 // One that went since has no conflict any more. The kernel may take a moment longer to
                 // know than who was asked.
@@ -134,7 +134,7 @@ struct ResolveCommand: ParsableCommand {
     }
 
     private func copy(
-        _ version: DocumentVersion, _ document: DocumentVersions
+        _ version: FileVersion, _ document: DocumentVersions
     ) throws(Failure) -> String {
         let name = try ConflictCopy.keep(of: file) { (path, mode) throws(Failure) in
             try document.copy(version, to: path, mode: mode)
@@ -143,7 +143,7 @@ struct ResolveCommand: ParsableCommand {
         return name.hasPrefix("/") ? name : folder + name
     }
 
-    private func merge(_ version: DocumentVersion, _ document: DocumentVersions) throws(Failure) {
+    private func merge(_ version: FileVersion, _ document: DocumentVersions) throws(Failure) {
         let command = merge ?? ""
         var status: Int32 = 0
         let isMerged = try document.merge(

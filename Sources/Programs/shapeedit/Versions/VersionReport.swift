@@ -1,11 +1,12 @@
 import DocumentFiles
+import DocumentKit
 import Glibc
 import Model
 import PathText
 
 /// What the commands about versions say of one.
 enum VersionReport {
-    static func json(_ version: DocumentVersion) -> String {
+    static func json(_ version: FileVersion) -> String {
         JSONText.object([
             ("version", JSONText.string(version.name)),
             ("time", JSONText.string(HistoryReport.time(version.modified))),
@@ -23,7 +24,7 @@ enum VersionReport {
     }
 
     /// A line of the list: a star before the current one.
-    static func line(_ version: DocumentVersion, nameWidth: Int) -> String {
+    static func line(_ version: FileVersion, nameWidth: Int) -> String {
         let gap = String(repeating: " ", count: max(nameWidth - version.name.count, 0))
         var text =
             "\(version.isCurrent ? "*" : " ") \(version.name)\(gap)  "
