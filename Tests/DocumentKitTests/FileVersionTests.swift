@@ -113,4 +113,29 @@ import Testing
             #expect(throws: DocumentProblem.self) { try FileVersion.all(of: volume.directory) }
         }
     }
+
+    @Test(.enabled(if: !DataPath.isPlain, "needs a mount"))
+    func `a granted document has its current version only`() throws {
+        try withVolume(.passthrough) { volume in
+            let owner = try #require(volume.container)
+            let path = "\(volume.directory)/a.txt"
+            try store(path, "one")
+            var first = try FileVersion.current(of: path)
+            try first.pin()
+            try store(path, "two")
+            let app = try Container(name: "notes", user: owner.user, dataHome: owner.dataHome)
+            defer { app.remove() }
+            try app.mount(asApp: true)
+            let granting = try app.command("grant", path, "--to", "notes", "--write")
+            #expect(granting.status == 0, "\(granting)")
+            let granted = "\(app.mountPoint)/in test/a.txt"
+            #expect(try texts(granted) == ["two"])
+            var version = try FileVersion.current(of: granted)
+            #expect(version.name == "" && version.isCurrent && version.path == granted)
+            #expect(throws: DocumentProblem.self) { try version.pin() }
+            #expect(try !version.restore())
+            #expect(try texts(path) == ["one", "two"])
+            try app.unmount()
+        }
+    }
 }
