@@ -61,11 +61,11 @@ extension DocumentVersions {
         guard mkdtemp(&template) != nil else { throw Failure(Self.temporaryFolder, Errno.last) }
         let folder = String(
             decoding: template.dropLast().map(UInt8.init(bitPattern:)), as: UTF8.self)
-        // Programs know a type by its ending.
-        let file = path.lastName
+        // Programs know a type by its ending. The document's name may be as long as names are.
+        let file = String(path.lastName)
+        func named(_ word: String) -> String { "\(folder)/" + AddedName.adding(word, to: file) }
         let files = ConflictFiles(
-            current: "\(folder)/current-\(file)", other: "\(folder)/other-\(file)",
-            merged: "\(folder)/merged-\(file)")
+            current: named("-current"), other: named("-other"), merged: named("-merged"))
         defer {
             // Programs that merge leave backups beside what they write.
             for name in (try? Directories.names(in: folder)) ?? [] {

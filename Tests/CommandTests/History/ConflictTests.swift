@@ -244,6 +244,21 @@ struct ConflictTests {
     }
 
     @Test(arguments: DataPath.mounts.prefix(1))
+    func `a document with the longest name is merged, and programs see its ending`(
+        _ place: DataPath
+    ) throws {
+        try withDesk(place) { desk in
+            let name = String(repeating: "n", count: 251) + ".txt"
+            try Self.clash(desk, name)
+            try desk.run(
+                "resolve", name, "--merge",
+                #"case "$LOCAL$REMOTE$MERGED" in *.txt/*.txt/*.txt) ;; *) exit 9;; esac; "#
+                    + #"cat "$LOCAL" "$REMOTE" > "$MERGED""#)
+            #expect(Self.read(desk, name) == "minetheirs")
+        }
+    }
+
+    @Test(arguments: DataPath.mounts.prefix(1))
     func `resolving waits for a program that is writing, as restoring does`(
         _ place: DataPath
     ) throws {
