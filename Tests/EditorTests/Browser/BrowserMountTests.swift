@@ -11,12 +11,13 @@ import Testing
     ])
 
     private func browse(
-        _ place: Workplace, columns: Int = 80, rows: Int = 30, options: [String] = []
+        _ place: Workplace, at folder: String? = nil, columns: Int = 80, rows: Int = 30,
+        options: [String] = []
     ) throws -> PseudoTerminal {
         var environment = place.environment
         environment["TERM"] = "xterm-256color"
         return try PseudoTerminal(
-            [place.program, "browse", place.folder] + options, environment: environment,
+            [place.program, "browse", folder ?? place.folder] + options, environment: environment,
             columns: columns, rows: rows)
     }
 
@@ -102,6 +103,28 @@ import Testing
             #expect(terminal.shows("f1.slide  Another One", seconds: 60))
             terminal.type("\u{11}")
             #expect(terminal.end(seconds: 60) == 0)
+        }
+    }
+
+    @Test func `titles of what another container grants are shown too`() throws {
+        try withVolume(.noPassthrough) { volume in
+            let owner = try #require(volume.container)
+            let place = try Workplace("ball.shape", Self.scene, in: volume.directory)
+            let slide = place.folder + "/f1.slide"
+            for words in [["new", slide], ["title", slide, "My Fancy Title"]] {
+                #expect(try run([place.program] + words).status == 0)
+            }
+            let app = try Container(name: "notes", user: owner.user, dataHome: owner.dataHome)
+            defer { app.remove() }
+            try app.mount(asApp: true)
+            let granting = try app.command("grant", slide, "--to", "notes")
+            #expect(granting.status == 0, "\(granting)")
+            let terminal = try browse(
+                place, at: app.mountPoint, options: ["--graphics", "none"])
+            #expect(terminal.shows("f1.slide  My Fancy Title", seconds: 30))
+            terminal.type("\u{11}")
+            #expect(terminal.end(seconds: 60) == 0)
+            try app.unmount()
         }
     }
 

@@ -11,6 +11,7 @@ final class BrowserTitles: Sendable {
         var isWanted = false
         /// What was there when they were asked for, and when that was.
         var versions: Set<BrowserVersion> = []
+        var items: [PathKey: UInt64] = [:]
         var asked: UInt64 = 0
     }
     /// Other titles may come without other versions, with the contents of promises: after so long they
@@ -27,12 +28,14 @@ final class BrowserTitles: Sendable {
         let state = state
         Threads.start("titles") {
             while true {
-                let _: Bool? = state.wait { state -> Bool? in
+                let items = state.wait { state -> [PathKey: UInt64]? in
                     guard state.isWanted else { return nil }
                     state.isWanted = false
-                    return true
+                    return state.items
                 }
-                if let titles = Self.titles(tree, point) { inbox.put(.titled(titles)) }
+                if let titles = Self.titles(tree, point, items ?? [:]) {
+                    inbox.put(.titled(titles))
+                }
             }
         }
     }
@@ -44,11 +47,19 @@ final class BrowserTitles: Sendable {
         state.signal { state in
             if versions == state.versions, now < state.asked + Self.pace { return }
             (state.isWanted, state.versions, state.asked) = (true, versions, now)
+            state.items = Dictionary(entries.map { (PathKey($0.path), $0.item) }) { first, _ in
+                first
+            }
         }
     }
 
     /// By the documents' numbers; nil if the mount does not say.
-    private static func titles(_ tree: BrowsedTree, _ point: String) -> [UInt64: String]? {
+    ///
+    /// - Parameter items: those numbers by the paths. What another container grants has one of its own in a
+    ///   result.
+    private static func titles(
+        _ tree: BrowsedTree, _ point: String, _ items: [PathKey: UInt64]
+    ) -> [UInt64: String]? {
         var query = Query()
         query.folder = tree.path.relative(to: point)
         query.types = Self.types
@@ -61,7 +72,9 @@ final class BrowserTitles: Sendable {
         var titles: [UInt64: String] = [:]
         for result in found.results {
             guard let title = result.title, !title.isEmpty else { continue }
-            titles[UInt64(result.item)] = title
+            let path = PathKey(result.path.relative(to: tree.path))
+            // One that was renamed since has its number still.
+            titles[items[path] ?? UInt64(result.item)] = title
         }
         return titles
     }
