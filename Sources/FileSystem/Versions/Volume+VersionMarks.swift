@@ -40,7 +40,8 @@ extension Volume {
             }
             let document = DocumentID(rawValue: record.pointee.document)
             let was = state.marks.has(mark, version)
-            if isMarked { state.marks.set(mark, version, of: document, true) }
+            // One that has it already may be another document's, which it stays.
+            if isMarked, !was { state.marks.set(mark, version, of: document, true) }
             return (document, was, record.pointee.links > 0)
         }
         do throws(Errno) {

@@ -244,6 +244,22 @@ struct ConflictTests {
     }
 
     @Test(arguments: DataPath.mounts.prefix(1))
+    func `a conflict of one document is not marked through another`(_ place: DataPath) throws {
+        try withDesk(place) { desk in
+            try Self.clash(desk, "note.txt")
+            try desk.shell("echo other > other.txt")
+            let found = try Self.conflicts(desk, "note.txt")
+            let version = try #require(found.first?["version"]?.text)
+            try desk.volume.agent().setAttribute(
+                "other.txt", "user.shapeedit.conflict.\(version)", "unresolved", fails: ENOENT)
+            #expect(try Self.conflicts(desk, "note.txt").count == 1)
+            #expect(try Self.conflicts(desk, "other.txt").isEmpty)
+            let links = try desk.shell("ls '\(desk.volume.root.text)/.shapeedit/conflicts'")
+            #expect(links == "note.txt\n", "\(links)")
+        }
+    }
+
+    @Test(arguments: DataPath.mounts.prefix(1))
     func `a document with the longest name is merged, and programs see its ending`(
         _ place: DataPath
     ) throws {
