@@ -82,7 +82,19 @@ func name(_ pointer: UnsafePointer<CChar>) -> UnsafeRawBufferPointer {
 
 extension FuseSession {
     /// Answers with the attributes of a node as they are for the caller.
+    ///
+    /// After the kernel has taken away what the file was called besides, for it counts the names itself.
     func tellAttributes(_ request: Request, _ number: UInt64) throws(Errno) {
+        let uncounted = volume.uncountedNames(of: NodeNumber(rawValue: number), for: request.caller)
+        if uncounted.isEmpty { return try tellAttributesNow(request, number) }
+        volume.whenMade(uncounted) { [self] in
+            do throws(Errno) { try tellAttributesNow(request, number) } catch {
+                request.fail(error)
+            }
+        }
+    }
+
+    private func tellAttributesNow(_ request: Request, _ number: UInt64) throws(Errno) {
         let entry = try attributes(number, for: request.caller)
         guard entry.attributeTimeout == Entry.byCaller,
             let own = try volume.directAttributes(NodeNumber(rawValue: number), for: request.caller)

@@ -168,10 +168,14 @@ extension VolumeState {
     }
 
     /// Notes a regular file that has lost a name: its last one, or one by which a process went.
-    func noteLostName(_ position: MemoryIndex.Position, _ process: Int32) {
+    func noteLostName(
+        _ position: MemoryIndex.Position, in directory: MemoryIndex.Position, _ process: Int32,
+        _ thread: Int32
+    ) {
         if index[item: position].pointee.links == 0 {
             noteFormerNodes(position)
         } else {
+            changingNames.noteLoss(of: number(position), in: number(directory), thread)
             noteOtherNodes(.attributes, position, butThatOf: process)
         }
     }

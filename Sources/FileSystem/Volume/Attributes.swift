@@ -22,6 +22,8 @@ struct Entry {
     /// While a write may take set-user-id away. Not 0, which is no session's; a nanosecond would be some
     /// milliseconds to the kernel.
     static let never = 1e-10
+    /// While a name is being removed: the number of links holds until the kernel has done so. Not 0 either.
+    static let meanwhile = 2e-10
     /// Of a version's node by which somebody writes: they are told of the session (``Volume/directAttributes``).
     static let byCaller = 0.0
 }
@@ -37,7 +39,7 @@ extension VolumeState {
         var status = stat()
         status.st_ino = UInt(record.pointee.number)
         status.st_mode = record.pointee.mode
-        status.st_nlink = UInt(record.pointee.links)
+        status.st_nlink = UInt(record.pointee.links) + UInt(losses(at: position))
         status.st_uid = record.pointee.user
         status.st_gid = record.pointee.group
         status.st_blksize = 4096
@@ -80,12 +82,23 @@ extension VolumeState {
     ) -> Entry {
         let record = index[item: position]
         let inSession = record.pointee.flags.contains(.inSession)
-        return Entry(
+        var entry = Entry(
             node: node.rawValue, status: status(of: node, at: position, staged: staged),
             timeout: inSession || record.pointee.node != node ? 0 : Entry.forever,
             attributeTimeout: inSession
                 ? attributeTimeout(of: node, at: position, mode: record.pointee.mode)
                 : Entry.forever)
+        if losses(at: position) > 0 {
+            if entry.attributeTimeout == Entry.forever { entry.attributeTimeout = Entry.meanwhile }
+            if entry.attributeTimeout == Entry.brief { entry.attributeTimeout = Entry.never }
+        }
+        return entry
+    }
+
+    /// The names that the kernel still counts of a file that has others.
+    @inline(__always)
+    private func losses(at position: MemoryIndex.Position) -> Int {
+        changingNames.losses(of: number(position))
     }
 
     /// How long the kernel may keep the attributes of a node of an item that is being written.

@@ -24,6 +24,8 @@ struct ChangingNames: Sendable {
         var former: [(name: [UInt8], item: ItemNumber?)] = []
         /// When the request was answered, of `MonotonicClock`; nil while it is not.
         var answered: UInt64?
+        /// What one of the names was taken from that has others, and the thread that asked for it.
+        var loser: (item: ItemNumber, thread: Int32)?
         /// Called when the kernel has made the change.
         var waiting: [@Sendable () -> Void] = []
 
@@ -39,6 +41,10 @@ struct ChangingNames: Sendable {
     private var changes: [ItemNumber: Change] = [:]
     /// The directories in whose changes an item is what a name led to.
     private var directories: [ItemNumber: Set<ItemNumber>] = [:]
+    /// How many names items have lost by requests that are not answered.
+    private var losses: [ItemNumber: Int] = [:]
+    /// The changes by which something has lost a name.
+    private var losers = 0
     private var serial: UInt64 = 0
     private var limit = usualLimit
 
@@ -74,7 +80,9 @@ struct ChangingNames: Sendable {
     }
 
     private mutating func remove(_ directory: ItemNumber) -> Change? {
+        answerLoss(in: directory)
         guard let change = changes.removeValue(forKey: directory) else { return nil }
+        if change.loser != nil { losers -= 1 }
         for case (_, let item?) in change.former {
             directories[item]?.remove(directory)
             if directories[item]?.isEmpty == true { directories[item] = nil }
@@ -84,12 +92,54 @@ struct ChangingNames: Sendable {
 
     /// The request that changed names in these directories is about to be answered.
     mutating func answer(in directories: [ItemNumber], at now: UInt64) {
-        for directory in directories { changes[directory]?.answered = now }
+        for directory in directories {
+            answerLoss(in: directory)
+            changes[directory]?.answered = now
+        }
         guard changes.count > limit else { return }
         for (directory, change) in changes where change.isOver(now) && change.waiting.isEmpty {
             _ = remove(directory)
         }
         limit = max(Self.usualLimit, 2 * changes.count)
+    }
+
+    /// The request of a thread that is under way in the directory has taken a name from an item that has others.
+    mutating func noteLoss(of item: ItemNumber, in directory: ItemNumber, _ thread: Int32) {
+        guard let change = changes[directory], change.answered == nil, change.loser == nil else {
+            return
+        }
+        changes[directory]?.loser = (item, thread)
+        losses[item, default: 0] += 1
+        losers += 1
+    }
+
+    private mutating func answerLoss(in directory: ItemNumber) {
+        guard let change = changes[directory], change.answered == nil, let loser = change.loser
+        else { return }
+        let left = losses[loser.item, default: 1] - 1
+        losses[loser.item] = left == 0 ? nil : left
+    }
+
+    /// The names that the kernel is still to take from an item itself.
+    ///
+    /// It counts one less then than it was told last. Told of the lower number before, it came to none, and
+    /// refused to link a file that is there (ENOENT).
+    func losses(of item: ItemNumber) -> Int { losses.isEmpty ? 0 : losses[item] ?? 0 }
+
+    /// Names that an item has lost by requests that are answered, if the kernel may not have taken them away
+    /// yet: it is unknown how many it counts. A thread that comes after its own request finds that made.
+    func uncountedNames(of item: ItemNumber, for thread: Int32, at now: UInt64)
+        -> [ReplayStep.Place]
+    {
+        guard losers > 0, let directories = directories[item] else { return [] }
+        return directories.flatMap { directory -> [ReplayStep.Place] in
+            guard let change = changes[directory], change.answered != nil, !change.isOver(now),
+                let loser = change.loser, loser.item == item, loser.thread != thread
+            else { return [] }
+            return change.former.filter { $0.item == item }.map {
+                ReplayStep.Place(parent: directory, name: $0.name)
+            }
+        }
     }
 
     func sight(of place: ReplayStep.Place) -> Sight {

@@ -39,7 +39,7 @@ extension Volume {
                 .removed, position, parent: directory, name: nameBytes, process: process, at: time,
                 effects)
             let nodes = state.nodes(position)
-            state.noteLostName(position, process)
+            state.noteLostName(position, in: directory, process, caller.thread)
             return ((nodes, state.noteIfDead(position)), sequence)
         }
         if dying { keeper.wake() }

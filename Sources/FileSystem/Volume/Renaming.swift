@@ -174,7 +174,7 @@ extension VolumeState {
             // One that lives on under another name may be another document now.
             followTexts(.renamed, old)
             followNames(old)
-            noteLostName(old, process)
+            noteLostName(old, in: target, process, caller.thread)
             dying = noteIfDead(old)
         }
         return ((nodes, dying), sequence)

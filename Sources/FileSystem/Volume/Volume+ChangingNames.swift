@@ -101,6 +101,14 @@ extension Volume {
         }
     }
 
+    /// Names that a node's file has lost, and that the kernel may still count.
+    func uncountedNames(of node: NodeNumber, for caller: Caller) -> [ReplayStep.Place] {
+        state.withLock {
+            $0.changingNames.uncountedNames(
+                of: node.item, for: caller.thread, at: MonotonicClock.now)
+        }
+    }
+
     /// Calls `then` when the kernel has made the changes of these names that were asked for before, or after
     /// a short while: who is told that nobody else changes them is not to find one changed by it.
     func whenMade(_ places: [ReplayStep.Place], then: @escaping @Sendable () -> Void) {

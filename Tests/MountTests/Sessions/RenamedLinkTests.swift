@@ -35,6 +35,31 @@ import Testing
         }
     }
 
+    /// The kernel counts a name that it removes itself: told meanwhile, by others that read the file, that there
+    /// is one less, it came to none, and linked the file no more.
+    @Test(arguments: DataPath.mounts)
+    func `a file is linked and unlinked while others read it`(_ place: DataPath) throws {
+        try withVolume(place) { volume in
+            let agent = try volume.agent()
+            agent.store("a", "00000000")
+            let reader = """
+                while (!-e "stop") { open my $file, "<", "a" or next; stat $file; sysread $file, my $text, 8 }
+                """
+            let programs = [try start(reader, volume), try start(reader, volume)]
+            let loop = """
+                my @failed; for (1 .. 4000) { \
+                link "a", "b" or push @failed, "link $_: $!"; \
+                $_ % 20 or (stat "a")[3] == 2 or push @failed, "linked $_"; \
+                unlink "b" or push @failed, "unlink $_: $!"; \
+                $_ % 20 or (stat "a")[3] == 1 or push @failed, "unlinked $_" }; \
+                print scalar @failed, ": @failed[0 .. 3]" if @failed
+                """
+            let result = try volume.run("perl", "-e", loop)
+            for program in programs { end(program, volume) }
+            #expect(result.status == 0 && result.output.isEmpty, "\(result)")
+        }
+    }
+
     /// Who was sent round by the one item and comes back by the other, since that has the name by now, begins
     /// a session of it like anybody else: its links must not lead to the version before after the close.
     @Test(arguments: DataPath.mounts)
