@@ -134,10 +134,16 @@ struct HistoryJournal {
     private func content(of step: HistoryStep) throws(Errno) -> [UInt8]? {
         switch step.source {
         case .journal(let number, let digest):
-            guard let folder, let bytes = Self.read(folder + "/" + String(number)),
-                digest == nil || digest == Self.digest(bytes)
-            else { return nil }
-            return bytes
+            guard let folder else { return nil }
+            let bytes: [UInt8]
+            do throws(Errno) {
+                bytes = try WholeFile.read(
+                    try OwnedDescriptor.open(folder + "/" + String(number), O_RDONLY))
+            } catch {
+                if Self.isOfTheMoment(error) { throw error }
+                return nil
+            }
+            return digest == nil || digest == Self.digest(bytes) ? bytes : nil
         case .version(let path):
             do throws(Errno) {
                 return try WholeFile.read(try OwnedDescriptor.open(path, O_RDONLY))
@@ -169,9 +175,13 @@ struct HistoryJournal {
     /// Lets the journal's damaged states go, but for the current one.
     func dropDamaged(_ steps: inout HistorySteps) {
         for index in steps.list.indices.reversed() where index != steps.current {
-            guard case .journal = steps.list[index].source, bytes(of: steps.list[index]) == nil
-            else { continue }
-            steps.remove(at: index)
+            guard case .journal = steps.list[index].source else { continue }
+            do throws(Errno) {
+                if try content(of: steps.list[index]) == nil { steps.remove(at: index) }
+            } catch {
+                // It may be read the next time.
+                continue
+            }
         }
     }
 
@@ -183,6 +193,11 @@ struct HistoryJournal {
             case .version(let path): path
             }
         return path.flatMap { FileStamp(path: $0) }.map { Int($0.size) }
+    }
+
+    /// Whether a file that could not be read may be whole nevertheless.
+    private static func isOfTheMoment(_ error: Errno) -> Bool {
+        [EIO, ENOMEM, EMFILE, ENFILE, ETIMEDOUT].contains(error.code)
     }
 
     private static func read(_ path: String) -> [UInt8]? {

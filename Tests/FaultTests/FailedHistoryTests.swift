@@ -1,0 +1,48 @@
+import TestSupport
+import Testing
+
+/// The states to go back to, where they cannot be read for a moment.
+@Suite(.oneAtATime) struct FailedHistoryTests {
+    @Test func `a state that cannot be read for a moment is not given up`() throws {
+        let container = try Container()
+        defer { container.remove() }
+        let file = "\(container.base)/a.shape"
+        func title() throws -> String { try container.command("get", file, "title").text }
+        for words in [
+            ["new", file], ["set", file, "title=one"], ["set", file, "title=two"],
+        ] {
+            #expect(try container.command(words).status == 0)
+        }
+        let former = container.additionalEnvironment
+        try container.preload(Self.failingReads)
+        let failed = try container.command("undo", file)
+        container.additionalEnvironment = former
+        #expect(failed.status != 0 && !failed.errorText.contains("damaged"), "\(failed)")
+        #expect(try title().contains("two"))
+
+        let undone = try container.command("undo", file)
+        #expect(undone.status == 0 && undone.errorText.isEmpty, "\(undone)")
+        #expect(try title().contains("one"))
+    }
+
+    /// read(2) of the state before the last one fails for want of memory.
+    private static let failingReads = """
+        #define _GNU_SOURCE
+        #include <dlfcn.h>
+        #include <errno.h>
+        #include <stdio.h>
+        #include <string.h>
+        #include <unistd.h>
+        ssize_t read(int file, void *bytes, size_t count) {
+            ssize_t (*next)(int, void *, size_t) = dlsym(RTLD_NEXT, "read");
+            char link[64], path[4096];
+            snprintf(link, sizeof link, "/proc/self/fd/%d", file);
+            ssize_t length = readlink(link, path, sizeof path - 1);
+            path[length < 0 ? 0 : length] = 0;
+            char *name = strrchr(path, '/');
+            if (!strstr(path, "/history/") || strcmp(name, "/1")) return next(file, bytes, count);
+            errno = ENOMEM;
+            return -1;
+        }
+        """
+}
