@@ -19,12 +19,12 @@ final class Download {
     var waiters: [DownloadWaiter] = []
     /// Nodes that become local when all has come.
     var nodes: Set<NodeNumber> = []
-    /// Open handles that read it block by block.
-    var readers = 0
+    /// Open handles that read it block by block, by their nodes.
+    private(set) var readers: [NodeNumber: Int] = [:]
     /// What these ask for.
     var reading = ReadAhead()
-    /// Somebody wants all of it, though nobody waits.
-    var isWanted = false
+    /// Nodes that all of it is wanted for, though nobody waits.
+    var wanting: Set<NodeNumber> = []
     /// The server sends all of it, whichever part it is asked for.
     var isWithoutRanges = false
     /// All is there, and it is being moved among the blobs.
@@ -42,14 +42,42 @@ final class Download {
         return opened
     }
 
+    /// Somebody has it open who reads it block by block.
+    var isRead: Bool { !readers.isEmpty }
+
+    func addReader(_ node: NodeNumber) {
+        readers[node, default: 0] += 1
+        nodes.insert(node)
+    }
+
+    /// - Returns: `false` if the node has none.
+    func removeReader(_ node: NodeNumber) -> Bool {
+        guard let count = readers[node] else { return false }
+        readers[node] = count > 1 ? count - 1 : nil
+        if !isRead { reading.end() }
+        return true
+    }
+
+    /// All of it is not wanted any more for this document; others that have the same content may go on.
+    func endWish(of item: ItemNumber) {
+        wanting = wanting.filter { $0.item != item }
+        let isUsed = isRead(by: item) || waiters.contains { $0.node.item == item }
+        let others = nodes.filter { $0.item != item }
+        // What comes is always somebody's.
+        if !isUsed, !others.isEmpty { nodes = others }
+    }
+
+    /// Whether somebody has this document open who reads it block by block.
+    private func isRead(by item: ItemNumber) -> Bool { readers.keys.contains { $0.item == item } }
+
     /// Readers go on: something is to come ahead of them.
-    private var isReadOn: Bool { readers > 0 && reading.isBegun }
+    private var isReadOn: Bool { isRead && reading.isBegun }
 
     /// More of it is to come even if nobody waits.
-    var wantsMore: Bool { isWanted || isReadOn }
+    var wantsMore: Bool { !wanting.isEmpty || isReadOn }
 
     /// All of it is.
-    private var wantsAll: Bool { isWanted || isReadOn && reading.isWhole }
+    private var wantsAll: Bool { !wanting.isEmpty || isReadOn && reading.isWhole }
 
     /// When ``wantsMore`` comes to be about all of it, of ``MonotonicClock``; `nil` if it is already,
     /// or never.
@@ -59,7 +87,7 @@ final class Download {
     var isUnderWay: Bool { !waiters.isEmpty || !pieces.isEmpty || wantsMore || isFinishing }
 
     /// Nobody has anything to do with it.
-    var isIdle: Bool { !isUnderWay && readers == 0 }
+    var isIdle: Bool { !isUnderWay && !isRead }
 
     /// Bytes that are here or have come with pieces that are not whole yet.
     var received: Int64 {
@@ -168,6 +196,8 @@ final class Piece {
 /// Somebody who waits for blocks.
 struct DownloadWaiter {
     let ticket: UInt64
+    /// What they look at: others may wait for the same content in another document.
+    let node: NodeNumber
     /// `nil`: they wait for the whole content among the blobs, not only for bytes.
     let blocks: Range<Int>?
     /// Since this moment of ``MonotonicClock``.

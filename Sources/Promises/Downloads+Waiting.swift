@@ -50,7 +50,7 @@ extension Downloads {
                     download.hurry(wanted)
                 }
                 download.waiters.append(
-                    DownloadWaiter(ticket: ticket, blocks: blocks, reply: reply))
+                    DownloadWaiter(ticket: ticket, node: node, blocks: blocks, reply: reply))
                 state.waiting += 1
                 for piece in download.pieces { piece.urgency.raise() }
                 state.tickets[ticket]?.hash = blob.hash

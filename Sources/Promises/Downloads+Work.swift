@@ -367,7 +367,7 @@ extension Downloads {
             if problem == nil, kind == .foreign { Self.noteAdopted(download.blob.hash, &state) }
             // Handles that are open go on with the same file under its new name; that of a foreign
             // content is not known here.
-            if problem == nil, download.readers == 0 || kind == .foreign {
+            if problem == nil, !download.isRead || kind == .foreign {
                 Self.forget(download, &state)
                 return told
             }
@@ -392,7 +392,7 @@ extension Downloads {
 
     /// Nothing more of it is to come for now; those who waited.
     private static func giveUp(_ download: Download, _ state: inout State) -> [DownloadWaiter] {
-        download.isWanted = false
+        download.wanting = []
         download.reading.end()
         return takeWaiters(of: download, &state)
     }

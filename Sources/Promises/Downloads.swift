@@ -134,9 +134,13 @@ package final class Downloads: Sendable {
     }
 
     /// Bytes of the content that are here; `nil` if it is not on its way.
-    package func received(_ hash: ContentHash) -> Int64? {
+    ///
+    /// - Parameter item: what it has to be on its way for; `nil`: whatever it is.
+    package func received(_ hash: ContentHash, for item: ItemNumber? = nil) -> Int64? {
         state.withLock { state in
-            guard let download = state.active[hash], download.isUnderWay else { return nil }
+            guard let download = state.active[hash], download.isUnderWay,
+                item == nil || download.nodes.contains(where: { $0.item == item })
+            else { return nil }
             return download.received
         }
     }
@@ -148,7 +152,7 @@ package final class Downloads: Sendable {
         let lacksWorker = state.withLock { state -> Bool? in
             if hasCome(blob, state) { return nil }
             let download = Self.download(blob, &state)
-            download.isWanted = true
+            download.wanting.insert(node)
             download.nodes.insert(node)
             // Otherwise it is not its turn.
             return state.running < Self.workers ? Self.lacksWorker(&state) : nil
@@ -156,11 +160,12 @@ package final class Downloads: Sendable {
         if let lacksWorker { engage(lacksWorker) }
     }
 
-    /// Nobody wants all of it any more; who waits goes on waiting.
-    package func leave(_ hash: ContentHash) {
+    /// All of it is not wanted any more for a document; who waits goes on waiting, and what is wanted for others
+    /// comes.
+    package func leave(_ hash: ContentHash, for item: ItemNumber) {
         state.withLock { state in
             guard let download = state.active[hash] else { return }
-            download.isWanted = false
+            download.endWish(of: item)
             settle(download, &state)
         }
     }
@@ -179,19 +184,20 @@ package final class Downloads: Sendable {
                 return true
             }
             download.isDropped =
-                download.waiters.isEmpty && download.readers == 0 && !download.wantsMore
+                download.waiters.isEmpty && !download.isRead && !download.wantsMore
                 && !download.isFinishing
             return false
         }
     }
 
-    /// Stops bringing the content: who waits for it is told so. What is here stays.
-    package func cancel(_ hash: ContentHash) {
+    /// Stops bringing the content for a document: who waits for it there is told so. What is here stays, and
+    /// the rest comes for others that have the same content.
+    package func cancel(_ hash: ContentHash, for item: ItemNumber) {
         let waiters = state.withLock { state -> [DownloadWaiter] in
             guard let download = state.active[hash] else { return [] }
-            download.isWanted = false
-            download.reading.end()
-            let waiters = Self.takeWaiters(of: download, &state)
+            if download.readers.keys.allSatisfy({ $0.item == item }) { download.reading.end() }
+            let waiters = Self.takeWaiters(of: download, &state) { $0.node.item == item }
+            download.endWish(of: item)
             settle(download, &state)
             return waiters
         }
@@ -206,19 +212,14 @@ package final class Downloads: Sendable {
                 settle(download, &state)
                 throw error
             }
-            download.readers += 1
-            download.nodes.insert(node)
+            download.addReader(node)
         }
     }
 
     /// The handle is gone; nothing if it was not counted here.
     package func closed(_ hash: ContentHash, for node: NodeNumber) {
         state.withLock { state in
-            guard let download = state.active[hash], download.readers > 0,
-                download.nodes.contains(node)
-            else { return }
-            download.readers -= 1
-            if download.readers == 0 { download.reading.end() }
+            guard let download = state.active[hash], download.removeReader(node) else { return }
             settle(download, &state)
         }
     }

@@ -35,7 +35,7 @@ extension Volume {
             throw Errno(EBUSY)
         }
         guard let found else { return }
-        link.downloads.leave(found.1.hash)
+        link.downloads.leave(found.1.hash, for: found.0.item)
         try remove([found])
         // It went with the content or when it was drawn, unless the daemon died in between.
         pictures?.upload(found.0)
@@ -181,11 +181,12 @@ extension Volume {
             state.content(try state.position(node))
         }
         guard let hash = content.hash else { return }
-        for downloads in self.downloads where downloads.received(hash) != nil {
+        for downloads in self.downloads
+        where downloads.received(hash, for: node.item) != nil {
             // Before anybody is told: their kernel asks again, and who reads on has not asked yet.
             refuse(.cancelled, for: content.node, Refusals.all)
             reasons.note(ContentProblem.cancelled.reason, for: content.node)
-            downloads.cancel(hash)
+            downloads.cancel(hash, for: node.item)
         }
     }
 
@@ -213,7 +214,7 @@ extension Volume {
             reasons.note("it has just come, and is being put on the disk", for: currentNode(node))
             throw Errno(EBUSY)
         }
-        sources.downloads.leave(name)
+        sources.downloads.leave(name, for: node.item)
         sources.downloads.drop(name)
         return true
     }

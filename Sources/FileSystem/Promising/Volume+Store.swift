@@ -186,11 +186,13 @@ extension Volume {
         case .promised:
             guard let link, !isHere(hash, for: content.node) else { return nil }
             return MissingContent(
-                blob: Blob(hash: hash, size: content.size), downloads: link.downloads)
+                node: content.node, blob: Blob(hash: hash, size: content.size),
+                downloads: link.downloads)
         case .elsewhere:
             guard let sources else { return nil }
             return MissingContent(
-                blob: Blob(hash: hash, size: content.size), downloads: sources.downloads)
+                node: content.node, blob: Blob(hash: hash, size: content.size),
+                downloads: sources.downloads)
         case .none, .staged, .durable, .sealed, .stored: return nil
         }
     }
@@ -260,6 +262,7 @@ extension Volume {
 
 /// A content that is not here, and what brings it.
 struct MissingContent {
+    let node: NodeNumber
     let blob: Blob
     let downloads: Downloads
 
@@ -267,8 +270,8 @@ struct MissingContent {
     var isReadInBlocks: Bool { downloads.isReadInBlocks(blob) }
     /// Whether it can be opened before anything of it is here.
     var isOpenedAtOnce: Bool { downloads.isOpenedAtOnce(blob) }
-    /// Bytes of it that are here; `nil` if it is not on its way.
-    var received: Int64? { downloads.received(blob.hash) }
+    /// Bytes of it that are here; `nil` if it is not on its way for this document.
+    var received: Int64? { downloads.received(blob.hash, for: node.item) }
 }
 
 /// What a handle reads as it comes. Kept from its open on: when it is closed its node may show another

@@ -32,6 +32,41 @@ struct SharedContentTests {
         }
     }
 
+    @Test(.enabled(if: isInstalled("curl"), "needs curl"))
+    func `who waits for a document is not told that another with the same content was cancelled`()
+        throws
+    {
+        let server = try FaultyServer(.webDAV, name: "shared")
+        defer { server.stop() }
+        try server.request("MKCOL", "/")
+        try withVolume(.passthrough, store: server.address) { volume in
+            let agent = try volume.agent()
+            agent.shell("head -c 15000 /dev/urandom > one; cp one two; cp one three; cp one ../own")
+            try volume.evictAll()
+            // 1 KiB/s.
+            try server.plan("GET slow")
+            try volume.shapeedit("pin", "@three")
+            let reader = try volume.start(["cmp", "two", "../own"])
+            try waitUntil { try volume.state("two") == "downloading" }
+            let materialize = try volume.start(
+                [try BuiltPrograms.shapeedit(), "materialize", "one"])
+            try waitUntil { try volume.state("one") == "downloading" }
+            try volume.shapeedit("cancel", "@one")
+            let cancelled = materialize.wait(seconds: 5)
+            #expect(cancelled.status == 69, "\(cancelled)")
+            #expect(cancelled.errorText.contains("cancelled"), "\(cancelled)")
+            #expect(try volume.state("one") == "promise")
+            try volume.shapeedit("evict", "@one")
+            let read = reader.wait(seconds: 60)
+            #expect(read.status == 0, "\(read)")
+            try waitUntil { try volume.state("three") == "local" }
+            try volume.shapeedit("evict", "@two")
+            #expect(try volume.state("one") == "promise")
+            #expect(try volume.state("three") == "local")
+            #expect(try volume.fetchedBytes() == 15_000)
+        }
+    }
+
     @Test func `a document that was saved again with the same bytes can be let go`() throws {
         try withVolume(.passthrough, store: "folder") { volume in
             let agent = try volume.agent()
