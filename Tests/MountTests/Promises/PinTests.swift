@@ -78,11 +78,30 @@ struct PinTests {
                             + ["\(volume.root.text)/work/\(name)"])
                     #expect(told.status == Int(EX_NOPERM), "\(words) \(told)")
                     #expect(
-                        told.errorText.hasSuffix("/\(name): only its owner may do that\n"),
+                        told.errorText.hasSuffix(
+                            "/\(name): only its owner may do that, and has to be allowed to read it\n"
+                        ),
                         "\(words) \(told)")
                 }
             }
             #expect(try volume.state("secret") == "promise")
+        }
+    }
+
+    @Test(.enabled(if: DataPath.isPrivileged && isInstalled("setpriv"), "needs root and setpriv"))
+    func `an owner who may not read a document is not told that only its owner may do that`() throws
+    {
+        try withVolume(.passthrough, store: "folder") { volume in
+            try volume.agent().shell("echo a > own; chown \(nobody) own; chmod 0 own")
+            try volume.evictAll()
+            for command in ["evict", "materialize", "cancel", "pin"] {
+                let told = try run([
+                    "setpriv", "--reuid=\(nobody)", "--regid=\(nobody)", "--clear-groups",
+                    try BuiltPrograms.shapeedit(), command, "\(volume.root.text)/work/own",
+                ])
+                #expect(told.status == Int(EX_NOPERM), "\(told)")
+                #expect(told.errorText.contains("has to be allowed to read it"), "\(told)")
+            }
         }
     }
 

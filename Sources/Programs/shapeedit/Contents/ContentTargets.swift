@@ -70,7 +70,7 @@ struct ContentTargets: ParsableArguments {
                 return
             }
             // What may not be read does not tell what it is either.
-            if error.code == EACCES { throw DocumentContent.refused(path) }
+            if error.code == EACCES { throw DocumentContent.refused(path, error) }
             throw Failure(.noInput, "\(path): it is neither a document nor a folder of documents")
         }
     }
@@ -114,9 +114,14 @@ struct DocumentContent {
         String(decoding: try PathAttributes.value(name, of: path), as: UTF8.self)
     }
 
-    /// What is said of another user's.
-    fileprivate static func refused(_ path: String) -> Failure {
-        Failure(.noPermission, "\(path): only its owner may do that")
+    /// What is said of another user's, and of what not even its owner may read: where it is is told by what
+    /// only readers see.
+    fileprivate static func refused(_ path: String, _ error: Errno) -> Failure {
+        let words =
+            error.code == EACCES
+            ? "only its owner may do that, and has to be allowed to read it"
+            : "only its owner may do that"
+        return Failure(.noPermission, "\(path): \(words)")
     }
 
     private func failure(_ error: Errno) -> Failure {
@@ -124,7 +129,7 @@ struct DocumentContent {
         case ENODATA, ENODEV: Failure.notMounted(path)
         case ENOTSUP: Failure(.usage, "\(path): its container has no store")
         case EBUSY: Failure(.temporary, "\(path): \(problem ?? error.description)")
-        case EPERM, EACCES: Self.refused(path)
+        case EPERM, EACCES: Self.refused(path, error)
         case EROFS, ENOENT, ENOTDIR, ELOOP, ENAMETOOLONG, ENOTCONN: Failure(path, error)
         default: Failure(.inputOutput, "\(path): \(problem ?? error.description)")
         }
