@@ -9,11 +9,14 @@ package struct ContentProblem: Error, Sendable {
     package let reason: String
     /// It was tried for as long as the store is waited for: who asks again waits so long again.
     package let isPatienceOver: Bool
+    /// It lies with the store, and not with the content there or with this machine: it may come later.
+    package let mayPass: Bool
 
     package init(_ error: Errno, _ reason: String) {
         self.error = error
         self.reason = reason
         isPatienceOver = false
+        mayPass = false
     }
 
     /// Somebody did not want it any more.
@@ -34,5 +37,11 @@ package struct ContentProblem: Error, Sendable {
         }
         reason = error.description
         isPatienceOver = error.isTransient
+        mayPass =
+            switch error.kind {
+            // Credentials run out, and are renewed by others; so do certificates.
+            case .denied, .refused, .unreachable, .timedOut: true
+            case .absent, .corrupt, .full, .cancelled, .local: false
+            }
     }
 }

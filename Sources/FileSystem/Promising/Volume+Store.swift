@@ -37,7 +37,7 @@ extension Volume {
             came: { [weak self] nodes in self?.reasons.forget(nodes) },
             failed: { [weak self] nodes, problem in
                 for node in nodes { self?.reasons.note(problem.reason, for: node) }
-                if problem.isPatienceOver { self?.noteMissing(nodes) }
+                if problem.mayPass { self?.noteMissing(nodes) }
             })
         let uploads = Uploads(
             store: store, damaged: damaged, logger: logger,

@@ -105,6 +105,25 @@ struct PinTests {
         }
     }
 
+    /// As where credentials have run out for a while.
+    @Test(.enabled(if: isInstalled("curl"), "needs curl"))
+    func `what is to stay here comes when the store allows it again`() throws {
+        let server = try FaultyServer(.webDAV, name: "forbidden")
+        defer { server.stop() }
+        try server.request("MKCOL", "/")
+        try withVolume(.passthrough, store: server.address) { volume in
+            try volume.agent().shell("echo a > a")
+            try volume.evictAll()
+            try server.plan("GET status=403")
+            try volume.shapeedit("pin", "@a")
+            try waitUntil {
+                try volume.run("getfattr", "-n", "user.shapeedit.error", "a").status == 0
+            }
+            try server.plan()
+            try wait(volume, "a", "local")
+        }
+    }
+
     @Test func `the pin of a folder holds for what an import shows in it`() throws {
         try withVolume(.passthrough) { volume in
             let source = "\(try #require(volume.container).base)/source"
