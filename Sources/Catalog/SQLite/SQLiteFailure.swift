@@ -1,5 +1,7 @@
 internal import CSQLite
+internal import Glibc
 internal import Model
+internal import SystemCalls
 
 /// How a SQLite error reads to a person.
 enum SQLiteFailure {
@@ -14,6 +16,29 @@ enum SQLiteFailure {
         let (kind, advice) = meaning(of: code & 0xff)
         return Failure(
             kind, "\(path): \(message) (SQLite error \(code))\(advice)")
+    }
+
+    /// For the result code of the last call of a connection.
+    ///
+    /// SQLite calls it damage, too, where the disk could not be read: who believes that repairs what is sound.
+    static func make(_ code: Int32, of database: OpaquePointer, path: String) -> Failure {
+        if code & 0xff == SQLITE_CORRUPT, let error = readError(of: database) {
+            return Failure(.inputOutput, "\(path): it cannot be read: \(error)")
+        }
+        return make(code, String(cString: sqlite3_errmsg(database)), path: path)
+    }
+
+    /// What the system said when the catalog's file or its log could not be read; `nil` if it said nothing.
+    private static func readError(of database: OpaquePointer) -> Errno? {
+        var errors: [Int32] = [0, 0]
+        sqlite3_file_control(database, "main", SQLITE_FCNTL_LAST_ERRNO, &errors[0])
+        var log: UnsafeMutablePointer<sqlite3_file>?
+        sqlite3_file_control(database, "main", SQLITE_FCNTL_JOURNAL_POINTER, &log)
+        if let log, let methods = log.pointee.pMethods {
+            _ = methods.pointee.xFileControl?(log, SQLITE_FCNTL_LAST_ERRNO, &errors[1])
+        }
+        // Those for which SQLite does not say that it is the disk's.
+        return errors.first { [EIO, ENXIO, ERANGE].contains($0) }.map(Errno.init)
     }
 
     /// The memory that connections share, a file beside the catalog, could not be made larger.

@@ -18,7 +18,7 @@ final class Statement {
         let code = sqlite3_prepare_v3(
             database, sql, -1, UInt32(SQLITE_PREPARE_PERSISTENT), &handle, nil)
         guard code == SQLITE_OK, let handle else {
-            throw SQLiteFailure.make(code, String(cString: sqlite3_errmsg(database)), path: path)
+            throw SQLiteFailure.make(code, of: database, path: path)
         }
         self.path = path
         self.handle = handle
@@ -46,8 +46,10 @@ final class Statement {
 
     @inline(never)
     private func failure(_ code: Int32) -> Failure {
-        let message = String(cString: sqlite3_errmsg(sqlite3_db_handle(handle)))
-        return SQLiteFailure.make(code, message, path: path)
+        guard let database = sqlite3_db_handle(handle) else {
+            return SQLiteFailure.make(code, path: path)
+        }
+        return SQLiteFailure.make(code, of: database, path: path)
     }
 
     /// Runs a statement of which no rows are wanted, and resets it.
