@@ -38,6 +38,11 @@ public struct KernelMount: Sendable {
         return list
     }
 
+    /// Whether its file system is mounted still, here or elsewhere.
+    public var isThere: Bool {
+        Self.all().contains { $0.device == device && $0.type == type }
+    }
+
     /// What is mounted at that very path, over all else there.
     public static func topmost(at path: String) -> KernelMount? {
         all().last { $0.isMounted(at: path) }

@@ -7,30 +7,31 @@ internal import PathText
 public enum MountAttributes {
     /// Sets the value; throws ENODEV, and writes nothing, if the file is in no mount of ShapeEdit.
     public static func set(_ name: String, _ value: [UInt8], of path: String) throws(Errno) {
-        try checkMounted(path)
+        _ = try mount(of: path)
         try PathAttributes.set(name, value, of: path)
     }
 
     /// Removes the attribute; throws ENODATA if there is none, and ENODEV if the file is in no mount of
     /// ShapeEdit.
     public static func remove(_ name: String, of path: String) throws(Errno) {
-        try checkMounted(path)
+        _ = try mount(of: path)
         try PathAttributes.remove(name, of: path)
     }
 
     /// Whether the file is in a mount of ShapeEdit.
     public static func isMounted(_ path: String) -> Bool {
-        (try? checkMounted(path)) != nil
+        (try? mount(of: path)) != nil
     }
 
-    private static func checkMounted(_ path: String) throws(Errno) {
+    /// The mount of ShapeEdit that the file is in; throws ENODEV if it is in none.
+    public static func mount(of path: String) throws(Errno) -> KernelMount {
         var status = stat()
         _ = try check { stat(path.cPath, &status) }
         let number = DeviceNumber(UInt64(status.st_dev))
         // As the kernel names it in its list of mounts.
         let device = "\(number.major):\(number.minor)"
-        guard KernelMount.all().contains(where: { $0.isShapeEdit && $0.device == device }) else {
-            throw Errno(ENODEV)
-        }
+        let mount = KernelMount.all().first { $0.isShapeEdit && $0.device == device }
+        guard let mount else { throw Errno(ENODEV) }
+        return mount
     }
 }

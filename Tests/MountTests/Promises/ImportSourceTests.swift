@@ -43,6 +43,31 @@ import Testing
         }
     }
 
+    @Test(.enabled(if: DataPath.isPrivileged, "needs root"))
+    func `a refresh whose mount goes away says that`() throws {
+        try withSource { volume, agent, source in
+            agent.shell("mkdir \(source)/d; cd \(source)/d; touch $(seq 20000)")
+            try volume.shapeedit("import", "--promise", source, "@in")
+            agent.shell("touch \(source)/d/*")
+            let container = try #require(volume.container)
+            let refresh = try volume.start(
+                [try BuiltPrograms.shapeedit(), "import", "--refresh", "\(volume.directory)/in"])
+            func report() throws -> String {
+                try volume.run("getfattr", "--only-values", "-n", "user.shapeedit.import", "in")
+                    .text
+            }
+            try waitUntil { try report().contains("complete false\n") }
+            volume.endAgents()
+            let gone = try run(["umount", "-l", container.mountPoint])
+            #expect(gone.status == 0, "\(gone)")
+            let told = refresh.wait(seconds: 60)
+            #expect(told.status == Int(EX_UNAVAILABLE), "\(told)")
+            #expect(told.errorText.contains("/in: its mount went away"), "\(told)")
+            #expect(container.waitForEnd(of: try #require(container.daemon)))
+            try volume.remountAfterCrash()
+        }
+    }
+
     @Test(arguments: [
         "https://me:secret@host/x", "S4://bucket", "file:///tmp", "webdav://host",
         "davs:/me:secret@host", "me:secret@host/x",

@@ -11,6 +11,8 @@ struct ImportTarget {
     let path: String
     /// It was not there before.
     private let isMade: Bool
+    /// What it is in; `nil` where the kernel does not tell.
+    private let mount: KernelMount?
     private let token = "\(getpid()).\(UInt64.random(in: 0...UInt64.max))"
 
     private static let attribute = "user.shapeedit.import"
@@ -35,6 +37,7 @@ struct ImportTarget {
             default: throw Failure.notMounted(path)
             }
         }
+        mount = try? MountAttributes.mount(of: path)
     }
 
     /// The address of the tree that was imported here.
@@ -167,7 +170,13 @@ struct ImportTarget {
     }
 
     private func failure(_ error: Errno) -> Failure {
-        switch error.code {
+        // What is at the path then is of another file system, or nothing.
+        if mount?.isThere == false {
+            return Failure(
+                .unavailable,
+                "\(path): its mount went away; the same command goes on when it is mounted again")
+        }
+        return switch error.code {
         case EPERM, EACCES, EROFS:
             Failure(
                 .noPermission,
@@ -180,7 +189,7 @@ struct ImportTarget {
                 "\(path): its source is empty now, as a disk that is not mounted is: nothing was removed "
                     + "here; if it is meant to be empty, remove what is in \(path)")
         case ENODEV: Failure.notMounted(path)
-        case ENOTDIR, ENOTCONN: Failure(path, error)
+        case ENOENT, ENOTDIR, ENOTCONN, ECONNABORTED: Failure(path, error)
         default: Failure(.inputOutput, "\(path): \(error)")
         }
     }
