@@ -273,7 +273,12 @@ package final class Uploads: Sendable {
     private func put(_ job: Job, _ source: any BlobSource, _ cancellation: Cancellation)
         throws(StoreError) -> UInt64?
     {
-        let call = StoreCall(cancellation: cancellation, urgency: Urgency(awaited: false))
+        var call = StoreCall(cancellation: cancellation, urgency: Urgency(awaited: false))
+        // The attempts go on for as long as a store is waited for: nobody is to wonder meanwhile.
+        call.fails = { [self] error in
+            state.withLock { $0.problem = error.description }
+            failed(job, error)
+        }
         let hash = job.blob.hash
         let doubtEnd = state.wait { state -> UInt64? in
             if state.reserved.contains(hash) { return nil }

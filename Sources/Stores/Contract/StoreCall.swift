@@ -24,6 +24,8 @@ package struct StoreCall: Sendable {
     /// Called on the caller's thread when a server that was asked for a part sends all of the blob: what
     /// lies before the part comes as well, each time.
     package var ignoresRange: (@Sendable () -> Void)?
+    /// Called on the caller's thread when an attempt failed and another one follows, with why.
+    package var fails: (@Sendable (StoreError) -> Void)?
     /// A blob that is there already is put in its place, whatever its size: it is known to have other bytes.
     package var replaces = false
 

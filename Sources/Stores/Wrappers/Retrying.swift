@@ -159,6 +159,7 @@ extension Retrying.Policy {
                 let pause = max(jittered, error.retryAfter ?? 0)
                 let spent = Double(now - start) / 1e9
                 guard spent + pause <= total else { throw error.namingPause }
+                call.fails?(error.namingPause)
                 try call.cancellation.sleep(nanoseconds: UInt64(pause * 1e9), at: address)
                 wait = min(wait * 2, longestWait)
             }

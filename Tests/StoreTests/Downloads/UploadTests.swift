@@ -43,6 +43,31 @@ import Testing
         #expect(puts[1] - puts[0] >= 2_000_000_000)
     }
 
+    /// A store that is not there.
+    private final class LostStore: InertStore {
+        let address = "lost"
+
+        func put(_ blob: Blob, from source: any BlobSource, _ call: StoreCall) throws(StoreError) {
+            throw StoreError(.unreachable, at: address, "it is not there")
+        }
+    }
+
+    @Test func `why nothing goes to the store is told while it is waited for`() throws {
+        let sample = Sample(size: 10, seed: 1)
+        let told = Monitor<StoreError?>(nil)
+        let uploads = Uploads(
+            // It is tried for a minute.
+            store: Retrying(LostStore()),
+            logger: Logger(label: "test") { _ in SwiftLogNoOpLogHandler() },
+            ready: { _ in }, source: { _ in MemorySource(sample.bytes) }, done: { _ in },
+            failed: { _, problem in told.signal { $0 = problem } })
+        defer { uploads.stop() }
+        uploads.add([Uploads.Job(node: NodeNumber(rawValue: 1), blob: sample.blob)])
+        let problem = told.wait(until: MonotonicClock.after(milliseconds: 10_000)) { $0 }
+        #expect(problem?.reason == "it is not there")
+        #expect(uploads.problem == "lost: it is not there")
+    }
+
     /// A store that takes nothing of more than ten bytes.
     private final class SmallStore: InertStore {
         let address = "small"
