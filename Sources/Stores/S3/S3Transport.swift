@@ -77,9 +77,12 @@ final class S3Transport: Sendable {
             }
             let state = state.withLock { $0 }
             let signed = sign(request, credentials, state)
-            let answer: HTTPAnswer
+            var answer: HTTPAnswer
             do throws(StoreError) {
                 answer = try client.send(signed, receiver: receiver, call)
+                if request.method == "HEAD", [400, 403].contains(answer.head.status) {
+                    answer = try refusal(of: request, credentials, state, call) ?? answer
+                }
             } catch {
                 if error.isTransient { forgetPlace(state) }
                 throw error
@@ -106,6 +109,23 @@ final class S3Transport: Sendable {
         throw StoreError(
             .refused(status: 0), at: answers.address,
             "the server sends requests round in circles")
+    }
+
+    /// Asks for the reason why a HEAD was refused, as the answer to that has no words: what GET is answered, if
+    /// it is refused, too.
+    private func refusal(
+        of request: S3Request, _ credentials: Credentials, _ state: State, _ call: StoreCall
+    ) throws(StoreError) -> HTTPAnswer? {
+        var asking = request
+        asking.method = "GET"
+        // As little as can be asked for, should it be allowed.
+        if request.key == nil {
+            asking.query = [("list-type", "2"), ("max-keys", "1")]
+        } else {
+            asking.headers.append(("range", "bytes=0-0"))
+        }
+        let answer = try client.send(sign(asking, credentials, state), call)
+        return [400, 401, 403].contains(answer.head.status) && S3Problem(answer) != nil ? answer : nil
     }
 
     // MARK: Signing
@@ -161,7 +181,8 @@ final class S3Transport: Sendable {
     }
 
     /// Whether the server says that it is the credentials that it refuses, and not what was asked for. Amazon
-    /// says with 400 that they have run out, others with 403; the answer to HEAD has no body that would tell.
+    /// says with 400 that they have run out, others with 403; the answer to HEAD has no body that would tell, and
+    /// not every server tells it to ``refusal(of:_:_:_:)``.
     private func isAboutCredentials(_ answer: HTTPAnswer) -> Bool {
         answer.head.status == 401
             || [

@@ -1,0 +1,58 @@
+import Model
+import SystemCalls
+import TestSupport
+import Testing
+
+@testable import Stores
+
+/// What S3's servers refuse, and why they say they do.
+@Suite struct S3RefusalTests {
+    private func connected(_ server: HostileServer) throws -> any ContentStore {
+        try StoreAddress(
+            parsing: "s3://blobs?endpoint=http://127.0.0.1:\(server.port)&region=us-east-1"
+                + "&credential-command=/usr/bin/printf%20username=me\\npassword=geheim"
+        ).connect()
+    }
+
+    private static func problem(_ code: String, _ more: String = "") -> [UInt8] {
+        Array("<Error><Code>\(code)</Code><Message>Words.</Message>\(more)</Error>".utf8)
+    }
+
+    /// The answer to HEAD has no body that would tell.
+    @Test(arguments: [true, false])
+    func `why a HEAD is refused is asked for`(_ isBucket: Bool) throws {
+        for (code, words, isCredentials) in [
+            ("RequestTimeTooSkewed", "this machine's clock", false),
+            ("AccessDenied", "AccessDenied, Words.", true),
+            ("InvalidAccessKeyId", "InvalidAccessKeyId, Words.", true),
+        ] {
+            let server = try HostileServer {
+                $0.answer("403 Forbidden", [], Self.problem(code))
+            }
+            let store = try connected(server)
+            do throws(StoreError) {
+                if isBucket {
+                    try store.prepare(StoreCall())
+                } else {
+                    _ = try store.stat(Sample([9]).blob.hash, StoreCall())
+                }
+                Issue.record("it was allowed")
+            } catch {
+                #expect(error.kind == .denied)
+                #expect(error.reason.contains(words), "\(error)")
+                #expect(error.reason.contains("credentials") == isCredentials, "\(error)")
+            }
+        }
+    }
+
+    @Test func `a clock that only the answer to GET tells of is corrected for HEAD, too`() throws {
+        let server = try HostileServer { connection in
+            if connection.head.lowercased().contains("x-amz-date: 20330518") {
+                return connection.answer("200 OK", [], [9])
+            }
+            let time = "<ServerTime>2033-05-18T12:00:00Z</ServerTime>"
+            connection.answer("403 Forbidden", [], Self.problem("RequestTimeTooSkewed", time))
+        }
+        #expect(try connected(server).stat(Sample([9]).blob.hash, StoreCall()) == 1)
+    }
+}
