@@ -39,7 +39,12 @@ struct MultipartUpload {
     }
 
     func run() throws(StoreError) {
-        if let found = try find() {
+        let found: String?
+        do throws(StoreError) { found = try find() } catch {
+            guard isUntold(error) else { throw error }
+            return try putUnseen()
+        }
+        if let found {
             do throws(StoreError) { try finish(found, try storedParts(found)) } catch {
                 guard isRefused(error) else { throw error }
                 // It would be refused for ever: what the server has of it may be lost, or other than it says.
@@ -49,7 +54,31 @@ struct MultipartUpload {
         } else {
             try finish(try begin(), [:])
         }
-        // The answer to a completion is not to be trusted alone: it may begin before it is done.
+        try requireWhole()
+    }
+
+    /// Whether the server does not tell which uploads there are, or not to us: those who may put things need not
+    /// be allowed to look.
+    private func isUntold(_ error: StoreError) -> Bool {
+        switch error.kind {
+        case .denied, .absent: true
+        case .refused: !error.isTransient
+        case .unreachable, .timedOut, .corrupt, .full, .cancelled, .local: false
+        }
+    }
+
+    /// Puts all of it where nobody could go on with an upload that was cut off: that is taken away.
+    private func putUnseen() throws(StoreError) {
+        let identifier = try begin()
+        do throws(StoreError) { try finish(identifier, [:]) } catch {
+            giveUp(identifier)
+            throw error
+        }
+        try requireWhole()
+    }
+
+    /// The answer to a completion is not to be trusted alone: it may begin before it is done.
+    private func requireWhole() throws(StoreError) {
         guard try store.stat(blob.hash, call) == blob.size else {
             throw StoreError(
                 .corrupt, at: store.address, "\(blob.hash) has another size after it was put")

@@ -55,4 +55,57 @@ import Testing
         }
         #expect(try connected(server).stat(Sample([9]).blob.hash, StoreCall()) == 1)
     }
+
+    @Test(arguments: ["403 Forbidden", "501 Not Implemented"])
+    func `what is put in parts goes where the server does not tell of uploads`(_ status: String)
+        throws
+    {
+        let sample = Sample([UInt8](repeating: 7, count: 17 << 20))
+        let isCompleted = Lock(false)
+        let seen = Lock<[String]>([])
+        let server = try HostileServer { connection in
+            let target = String(connection.head.prefix { $0 != "\r\n" })
+            let isAboutUploads = target.contains("uploads=")
+            switch connection.method {
+            case "HEAD":
+                guard target.contains(sample.blob.hash.description) else {
+                    return connection.answer("200 OK")
+                }
+                guard isCompleted.withLock({ $0 }) else {
+                    return connection.answer("404 Not Found")
+                }
+                connection.answer("200 OK", [], sample.bytes)
+            case "GET": connection.answer(status, [], Self.problem("AccessDenied"))
+            case "POST" where isAboutUploads:
+                connection.answer("200 OK", [], Array("<R><UploadId>new</UploadId></R>".utf8))
+            case "POST":
+                _ = connection.take(connection.bodySize)
+                seen.withLock { $0.append("completed") }
+                isCompleted.withLock { $0 = true }
+                connection.answer("200 OK", [], Array("<CompleteMultipartUploadResult/>".utf8))
+            case "PUT":
+                connection.send("HTTP/1.1 100 Continue\r\n\r\n")
+                _ = connection.take(connection.bodySize)
+                let isRefused = seen.withLock { seen in
+                    seen.append("part")
+                    return seen.count == 2
+                }
+                connection.answer(isRefused ? "503 Slow Down" : "200 OK", ["ETag: \"tag\""])
+            default:
+                seen.withLock { $0.append("removed") }
+                connection.answer("204 No Content")
+            }
+        }
+        let store = try connected(server)
+        // Nobody could go on with what was cut off, or would find it to remove it.
+        do throws(StoreError) {
+            try store.put(sample)
+            Issue.record("it was put")
+        } catch { #expect(error.isTransient, "\(error)") }
+        try store.put(sample)
+        #expect(
+            seen.withLock { $0 } == [
+                "part", "part", "removed", "part", "part", "part", "completed",
+            ])
+    }
 }
