@@ -14,17 +14,21 @@ extension Volume {
     func evict(_ node: NodeNumber) throws(Errno) {
         if try stopBringing(node) { return }
         guard let link else { throw Errno(ENOTSUP) }
-        if let reason = state.withLock({ $0.pinToKeep(node) }) {
-            reasons.note(reason, for: currentNode(node))
-            throw Errno(EBUSY)
-        }
         let current = currentNode(node)
         var found: (NodeNumber, Blob)?
+        var pin: String?
         var reason: StayReason?
         try state.withLock { (state) throws(Errno) in
             let position = try state.position(node)
+            // In one step with what follows: who pins it from here on finds that it is not here, and has it come.
+            pin = state.pinToKeep(node)
+            if pin != nil { return }
             reason = state.reasonToStay(position)
             if reason == nil { found = state.release(position) }
+        }
+        if let pin {
+            reasons.note(pin, for: current)
+            throw Errno(EBUSY)
         }
         if let reason {
             var text = reason.text
@@ -44,12 +48,12 @@ extension Volume {
     /// Lets go of what can go of these; the bytes that are not here any more, and those that could not be
     /// removed.
     func letGo(_ nodes: [NodeNumber]) -> (gone: UInt64, failed: UInt64) {
-        let free = nodes.filter { pin(of: $0) != .keep }
         let found = state.withLock { state in
-            free.compactMap { node -> (NodeNumber, Blob)? in
+            nodes.compactMap { node -> (NodeNumber, Blob)? in
                 let position = state.index.find(node.item)
+                // Looked at here: who pins one from here on finds that it is not here, and has it come.
                 guard position != 0, state.index[item: position].pointee.node == node,
-                    state.reasonToStay(position) == nil
+                    state.pin(of: node).pin != .keep, state.reasonToStay(position) == nil
                 else { return nil }
                 return state.release(position)
             }

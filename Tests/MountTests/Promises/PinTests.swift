@@ -141,6 +141,54 @@ struct PinTests {
         }
     }
 
+    @Test func `what is pinned while a quota lets others go is here`() throws {
+        try withVolume(.passthrough, store: "folder") { volume in
+            let container = try #require(volume.container)
+            let script = """
+                import os, sys, threading, time
+                count = 2000
+                def state(number): return os.getxattr(str(number), "user.shapeedit.state")
+                def pin(first):
+                    for number in range(first, count, 8):
+                        os.setxattr(str(number), "user.shapeedit.pin", b"keep")
+                        time.sleep(0.005)
+                def wait():
+                    end = time.monotonic() + 60
+                    left = range(count)
+                    while left and time.monotonic() < end:
+                        time.sleep(0.2)
+                        left = [number for number in left if state(number) != b"local"]
+                    assert not left, [(number, state(number)) for number in left]
+                if sys.argv[1] == "make":
+                    for number in range(count):
+                        with open(str(number), "wb") as file: file.write(os.urandom(3000))
+                    wait()
+                elif sys.argv[1] == "unpin":
+                    for number in range(count): os.setxattr(str(number), "user.shapeedit.pin", b"default")
+                    for number in range(count): os.setxattr(str(number), "user.shapeedit.state", b"local")
+                    wait()
+                else:
+                    threads = [threading.Thread(target=pin, args=(first,)) for first in range(8)]
+                    for thread in threads: thread.start()
+                    for thread in threads: thread.join()
+                    wait()
+                """
+            func perform(_ step: String) throws {
+                let result = try volume.run("python3", "-c", script, step)
+                #expect(result.status == 0, "\(step): \(result)")
+            }
+            try perform("make")
+            for _ in 0..<2 {
+                try container.unmount()
+                // All may go, from the first look on.
+                try container.mount(options: ["allow_other", "quota=1k"])
+                try perform("pin")
+                try volume.remount()
+                try perform("unpin")
+            }
+        }
+    }
+
     @Test(arguments: [false, true])
     func `what is to stay here comes when the store is back`(_ inNextMount: Bool) throws {
         try withVolume(.passthrough, store: "folder", options: ["store_timeout=1"]) { volume in
