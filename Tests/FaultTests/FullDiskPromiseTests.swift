@@ -46,6 +46,43 @@ struct FullDiskPromiseTests {
         #expect(check.status == 0, "container check: \(check)")
     }
 
+    @Test func `a full disk is not called the store's when contents are taken from there`() throws {
+        let disk = try SmallDisk(mebibytes: 64)
+        defer { disk.remove() }
+        let container = try Container(dataHome: disk.mountPoint, store: "folder")
+        defer { container.remove() }
+        try container.mount()
+        let agent = try Agent(in: container.mountPoint)
+        let sum = agent.shell(
+            "echo s > small; head -c 9000000 /dev/urandom > large; sha256sum large; sync large small"
+        )
+        try waitUntilUploaded(container)
+        let evicted = try container.command("evict", "\(container.mountPoint)/large")
+        #expect(evicted.status == 0, "\(evicted)")
+        agent.end()
+        try container.unmount()
+        let filling = "\(disk.mountPoint)/filling"
+        let filled = try run([
+            "sh", "-c",
+            "fallocate -l $(($(df --output=avail -B1 \(disk.mountPoint) | tail -1) - 6000000)) \(filling)",
+        ])
+        #expect(filled.status == 0, "\(filled)")
+        let other = "folder:\(container.base)/home/other"
+        for target in ["none", other] {
+            let moved = try container.command("container", "move-store", container.name, target)
+            #expect(moved.status == Int(EX_IOERR), "\(moved)")
+            #expect(moved.errorText.contains("No space left"), "\(moved)")
+            #expect(!moved.errorText.contains("the store"), "\(moved)")
+        }
+        _ = try run(["rm", filling])
+        let moved = try container.command("container", "move-store", container.name, "none")
+        #expect(moved.status == 0, "\(moved)")
+        try container.mount()
+        let after = try Agent(in: container.mountPoint)
+        #expect(after.shell("sha256sum large") == sum)
+        after.end()
+    }
+
     @Test func `a promise that does not fit leaves the room to others`() throws {
         let disk = try SmallDisk(mebibytes: 128)
         defer { disk.remove() }

@@ -60,7 +60,7 @@ enum ContainerStore {
                 "another container uses the store: in two minutes it will remove nothing there")
         }
         do throws(StoreError) { try ownership.isOwner(StoreCall()) } catch {
-            throw Failure(.unavailable, "the store \(error)")
+            throw failure(error)
         }
     }
 
@@ -104,6 +104,12 @@ enum ContainerStore {
             let place = FolderPlace(path)
         else { return false }
         return place == FolderPlace(otherPath)
+    }
+
+    /// What is said of a store that fails a command, and of this machine's disk, if it was that.
+    static func failure(_ error: StoreError) -> Failure {
+        error.kind == .local
+            ? Failure(.inputOutput, "\(error)") : Failure(.unavailable, "the store \(error)")
     }
 
     /// Makes what a new store needs; fails if it does not answer, or cannot be a store.

@@ -95,7 +95,7 @@ struct StoreMove {
             let isHere = isHere(blob)
             var isLost = false
             do throws(StoreError) { try bring(blob, progress) } catch {
-                if current.contains(blob.hash) { throw Failure(.unavailable, "the store \(error)") }
+                if current.contains(blob.hash) { throw ContainerStore.failure(error) }
                 try believe(error)
                 if try !isInNew(blob) { lost[blob.hash] = error }
                 isLost = true
@@ -107,7 +107,7 @@ struct StoreMove {
                 let bytes: [UInt8]?
                 do throws(StoreError) { bytes = try old?.get(picture, StoreCall()) } catch {
                     // The old store may be gone for good, and of what is here they can be made again.
-                    guard isHere else { throw Failure(.unavailable, "the store \(error)") }
+                    guard isHere else { throw ContainerStore.failure(error) }
                     isOldSilent = true
                     break
                 }
@@ -121,7 +121,7 @@ struct StoreMove {
     /// Throws if the trouble with a content is not that the old store has lost it, or has other bytes: a
     /// server that answers everything like that has to list what it has, so that it is known for the store.
     private func believe(_ error: StoreError) throws(Failure) {
-        let failure = Failure(.unavailable, "the store \(error)")
+        let failure = ContainerStore.failure(error)
         guard error.kind == .absent || error.kind == .corrupt else { throw failure }
         guard let old else { return }
         do throws(StoreError) {
@@ -130,7 +130,7 @@ struct StoreMove {
                 throw StoreError(error.kind, at: error.address, reason)
             }
         } catch {
-            throw Failure(.unavailable, "the store \(error)")
+            throw ContainerStore.failure(error)
         }
     }
 
@@ -142,7 +142,7 @@ struct StoreMove {
             return true
         } catch {
             if error.kind == .absent || error.kind == .corrupt { return false }
-            throw Failure(.unavailable, "the store \(error)")
+            throw ContainerStore.failure(error)
         }
     }
 
@@ -186,7 +186,7 @@ struct StoreMove {
                     "\(path) is damaged: `shapeedit container check \(container.name)` tells what can be "
                         + "repaired")
             }
-            throw Failure(.unavailable, "the store \(error)")
+            throw ContainerStore.failure(error)
         }
         // What had to come only to go on is not kept.
         if !isHere { unlink(path) }
@@ -239,7 +239,7 @@ struct StoreMove {
                     "the pictures of \(picture.hash) have been put, but come back as others")
             }
         } catch {
-            throw Failure(.unavailable, "the store \(error)")
+            throw ContainerStore.failure(error)
         }
     }
 
