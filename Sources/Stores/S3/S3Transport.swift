@@ -125,7 +125,8 @@ final class S3Transport: Sendable {
             asking.headers.append(("range", "bytes=0-0"))
         }
         let answer = try client.send(sign(asking, credentials, state), call)
-        return [400, 401, 403].contains(answer.head.status) && S3Problem(answer) != nil ? answer : nil
+        return [400, 401, 403].contains(answer.head.status) && S3Problem(answer) != nil
+            ? answer : nil
     }
 
     // MARK: Signing
