@@ -26,7 +26,7 @@ extension Failure {
             }
         self.init(
             kind, "\(path.isEmpty ? "''" : path): \(ContentReason.words(error, path))",
-            isDiskFull: error.code == ENOSPC || error.code == EDQUOT)
+            isDiskFull: error.isNoRoom)
     }
 
     /// Reading the document `path` failed: what is too large is told how large it may be.

@@ -5,6 +5,31 @@ internal import SystemCalls
 
 /// How a SQLite error reads to a person.
 enum SQLiteFailure {
+    /// For what `database` has just said. That a quota is used up SQLite takes for an error of the disk.
+    static func make(_ code: Int32, of database: OpaquePointer, path: String) -> Failure {
+        if code & 0xff == SQLITE_IOERR, isQuotaUsedUp(in: database) {
+            return Failure(
+                .inputOutput,
+                "\(path): the quota of the disk is used up (SQLite error \(code)); free some space on it",
+                isDiskFull: true)
+        }
+        return make(code, String(cString: sqlite3_errmsg(database)), path: path)
+    }
+
+    /// Whether that is why the last write of the file or its log failed that has. SQLite keeps no errno for a
+    /// commit that fails.
+    private static func isQuotaUsedUp(in database: OpaquePointer) -> Bool {
+        var code: Int32 = 0
+        sqlite3_file_control(database, "main", SQLITE_FCNTL_LAST_ERRNO, &code)
+        if code == EDQUOT { return true }
+        var log: UnsafeMutablePointer<sqlite3_file>?
+        sqlite3_file_control(database, "main", SQLITE_FCNTL_JOURNAL_POINTER, &log)
+        guard let log, let control = log.pointee.pMethods?.pointee.xFileControl else {
+            return false
+        }
+        return control(log, SQLITE_FCNTL_LAST_ERRNO, &code) == SQLITE_OK && code == EDQUOT
+    }
+
     /// For a SQLite result code, extended or not, that SQLite explains with `message`.
     static func make(_ code: Int32, _ message: String, path: String) -> Failure {
         if code & 0xff == SQLITE_FULL || code == shared {

@@ -37,7 +37,7 @@ struct LostContents {
             } catch {
                 throw Failure(
                     .inputOutput, "\(content.folder.lost): \(error)",
-                    isDiskFull: error.code == ENOSPC)
+                    isDiskFull: error.isNoRoom)
             }
         } catch {
             // The next opening has to do it, and to find it missing too.

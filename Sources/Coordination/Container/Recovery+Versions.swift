@@ -105,7 +105,7 @@ extension Recovery {
 
     /// Another time it may work: the document is not to be given up for that.
     static func sealingFailed(_ path: String, _ error: Errno) -> Failure {
-        Failure(.inputOutput, "\(path): \(error)", isDiskFull: error.code == ENOSPC)
+        Failure(.inputOutput, "\(path): \(error)", isDiskFull: error.isNoRoom)
     }
 
     /// What came of promises shortly before a power loss may not have reached the disk: it comes

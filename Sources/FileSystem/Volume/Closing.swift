@@ -58,7 +58,7 @@ extension Volume {
     ) throws(Errno) -> Result {
         let recorded = state.withLock { _ in session.recorded }
         do throws(Errno) { return try body() } catch {
-            if error.code == ENOSPC || error.code == EDQUOT {
+            if error.isNoRoom {
                 state.withLock { _ in
                     session.isSuspect = true
                     // What the log has got meanwhile counts for nothing, but is to be taken out of it again.

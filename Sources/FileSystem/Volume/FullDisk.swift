@@ -22,7 +22,7 @@ extension Volume {
     /// - Throws: ENOSPC if the disk is full and nothing that was removed makes room, and as `ChangeLog.admit`.
     func admitGrowth() throws(Errno) {
         do throws(Errno) { try log.admitGrowth() } catch {
-            let mayGain = error.code == ENOSPC && state.withLock { !$0.dying.isEmpty }
+            let mayGain = error.isNoRoom && state.withLock { !$0.dying.isEmpty }
             guard mayGain else { throw error }
             keeper.makeRoom(
                 .ofRemoved, until: MonotonicClock.after(milliseconds: Self.patience.removing))

@@ -27,7 +27,7 @@ extension Volume {
     /// who only reads needs none.
     func stageAhead(_ session: WriteSession) throws(Errno) {
         do throws(Errno) { try stage(session, makesRoom: false) } catch {
-            guard error.code == ENOSPC || error.code == EDQUOT else { throw error }
+            guard error.isNoRoom else { throw error }
         }
     }
 
@@ -153,7 +153,7 @@ extension Volume {
         // The first room that there is may be enough, and the rest take long.
         for room in [Keeper.Room.some, .all] {
             do throws(Errno) { return try body() } catch {
-                guard error.code == ENOSPC || error.code == EDQUOT else { throw error }
+                guard error.isNoRoom else { throw error }
                 if !keeper.makeRoom(room, until: end) { break }
             }
         }

@@ -8,6 +8,10 @@ public struct Errno: Error, Hashable, Sendable, CustomStringConvertible {
     /// Wraps an errno value.
     public init(_ code: Int32) { self.code = code }
 
+    /// Whether there was no room for what was to be written: the disk is full, or the user has used up what
+    /// their quota gives them of it, which is none the less a full disk to them.
+    public var isNoRoom: Bool { code == ENOSPC || code == EDQUOT }
+
     /// The calling thread's `errno`.
     public static var last: Errno { Errno(Glibc.errno) }
 
