@@ -66,11 +66,15 @@ package final class VarlinkServer: @unchecked Sendable {
 
     /// Connections that are taken at once, at most.
     private static let intake = 64
+    /// The socket's name is looked for this often, in milliseconds.
+    private static let pace: UInt64 = 2_000
 
     private let path: String
     private let limits: Limits
     private unowned let service: any VarlinkService
-    private let listener: OwnedDescriptor
+    private var listener: OwnedDescriptor
+    /// When the socket's name was looked for last.
+    private var looked = MonotonicClock.now
     private let outbox: VarlinkOutbox
     private var connections: [VarlinkClientID: VarlinkConnection] = [:]
     private var serial: UInt64 = 0
@@ -122,7 +126,7 @@ package final class VarlinkServer: @unchecked Sendable {
                     pollfd(fd: connection.endingNumber, events: Int16(POLLIN), revents: 0))
             }
             let isStalled = connections.values.contains { !$0.output.isEmpty }
-            let patience: Int32 = isShort ? 100 : isStalled ? 1_000 : -1
+            let patience: Int32 = isShort ? 100 : isStalled ? 1_000 : Int32(Self.pace)
             poll(&polled, UInt(polled.count), ready.isEmpty ? patience : 0)
             isShort = false
             deliver()
@@ -138,9 +142,22 @@ package final class VarlinkServer: @unchecked Sendable {
             for id in next { handleNext(id) }
             if polled[1].revents != 0 { accept() }
             cutOff()
+            keepName()
         }
         for id in Array(connections.keys) { close(id) }
         done.signal { $0 = true }
+    }
+
+    /// Listens anew where the socket's name is gone: the folder of a user's sockets goes when they log out, and
+    /// comes back empty, while their mounts stay. Who is connected notices nothing.
+    private func keepName() {
+        let now = MonotonicClock.now
+        if now < looked + Self.pace * 1_000_000 { return }
+        looked = now
+        guard access(path, F_OK) != 0, errno == ENOENT,
+            let made = try? UnixSocket.listen(at: path)
+        else { return }
+        listener = made
     }
 
     // MARK: Connections

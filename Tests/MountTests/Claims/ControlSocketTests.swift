@@ -332,6 +332,28 @@ import Testing
         }
     }
 
+    /// So it is when a user logs out and in again: the mount stays, the folder goes and comes back empty.
+    @Test func `the socket comes back where its folder was removed`() throws {
+        try withVolume(.passthrough) { volume in
+            let container = try #require(volume.container)
+            let socket = try Self.socket(volume)
+            let agent = try volume.agent()
+            agent.store("file", "x")
+            let folder = "\(container.base)/run"
+            TemporaryDirectory.remove(folder)
+            // Longer than it takes to look, so that the first look is in vain.
+            sleep(3)
+            mkdir(folder, 0o700)
+            for _ in 0..<200 where access(socket, F_OK) != 0 { usleep(100_000) }
+            let binary = try BuiltPrograms.shapeedit()
+            let held = try volume.run(
+                binary, "coordinate", "--write", "file", "--", "echo", "held")
+            #expect(held.status == 0 && held.text == "held\n", "\(held)")
+            var status = stat()
+            #expect(lstat(socket, &status) == 0 && status.st_mode & 0o777 == 0o600)
+        }
+    }
+
     @Test func `without a place for the socket the mount does without`() throws {
         try withVolume(.passthrough) { volume in
             let container = try #require(volume.container)
