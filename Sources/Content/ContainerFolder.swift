@@ -85,7 +85,9 @@ package struct ContainerFolder: Sendable {
     package func checkOurs(_ name: String) throws(Failure) {
         let found: [String]
         do throws(Errno) { found = try Directories.names(in: path) } catch {
-            if error.code == ENOENT { throw Failure(.noInput, "there is no container \(name)") }
+            if error.code == ENOENT {
+                throw lostCatalog ?? Failure(.noInput, "there is no container \(name)")
+            }
             if error.code != ENOTDIR { return }
             throw foreign(name)
         }
@@ -137,10 +139,18 @@ package struct ContainerFolder: Sendable {
         return ((try? Directories.names(in: blobs)) ?? []).contains { hasFiles(blobs + "/" + $0) }
     }
 
-    /// What to say where only the catalog of a container is missing; `nil` where it is there, or there are
-    /// no contents either.
+    /// What to say where only the catalog of a container is missing, or the container is on a disk that is not
+    /// there; `nil` where the catalog is there, or there are no contents either.
     package var lostCatalog: Failure? {
-        guard access(catalog, F_OK) != 0, hasContents else { return nil }
+        guard access(catalog, F_OK) != 0 else { return nil }
+        if access(path, F_OK) != 0, errno == ENOENT, let target = try? SymbolicLink.target(of: path)
+        {
+            return Failure(
+                .noInput,
+                "\(path) is a link to \(String(path: target)), which is not there: mount the disk that has "
+                    + "it, or remove the link")
+        }
+        guard hasContents else { return nil }
         return Failure(
             .badData,
             "\(path) has contents of a container, but its catalog.sqlite is missing. Put a backup "
@@ -178,7 +188,7 @@ package struct ContainerFolder: Sendable {
             do throws(Errno) { try Directories.make(folder) } catch {
                 throw Failure(
                     isNew ? .cannotCreate : .inputOutput, "\(folder): \(error)",
-                    isDiskFull: error.code == ENOSPC)
+                    isDiskFull: error.isNoRoom)
             }
             var status = stat()
             let isSeen = stat(folder, &status) == 0

@@ -130,6 +130,7 @@ package final class Container: @unchecked Sendable {
     ) throws(Failure) {
         let folder = ContainerFolder(path: path)
         guard access(folder.catalog, F_OK) == 0 else {
+            if let lost = folder.lostCatalog { throw lost }
             throw Failure(
                 .noInput,
                 access(path, F_OK) == 0

@@ -188,13 +188,24 @@ enum Containers {
 
     static func names() throws(Failure) -> [String] {
         let home = try home()
+        return try entries(of: home).filter {
+            access(ContainerFolder(path: home + "/" + $0).catalog, F_OK) == 0
+        }
+    }
+
+    /// Containers that cannot be used as they are: what is missing of each.
+    static func lost() throws(Failure) -> [String: Failure] {
+        let home = try home()
+        let found = try entries(of: home).filter(ContainerName.isValid).map {
+            ($0, ContainerFolder(path: home + "/" + $0).lostCatalog)
+        }
+        return Dictionary(uniqueKeysWithValues: found).compactMapValues { $0 }
+    }
+
+    private static func entries(of home: String) throws(Failure) -> [String] {
         // What may not be entered is not empty.
         if access(home, F_OK) != 0, errno == ENOENT || errno == ENOTDIR { return [] }
-        do throws(Errno) {
-            return try Directories.names(in: home).filter {
-                access(ContainerFolder(path: home + "/" + $0).catalog, F_OK) == 0
-            }.sorted()
-        } catch {
+        do throws(Errno) { return try Directories.names(in: home).sorted() } catch {
             throw Failure(.noPermission, "\(home): \(error)")
         }
     }

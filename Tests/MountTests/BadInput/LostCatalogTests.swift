@@ -229,4 +229,45 @@ import Testing
             #expect(made.status == 0, "\(made)")
         }
     }
+
+    /// It was left out, as if there was nothing to look after.
+    @Test func `a container that cannot be used is listed, and what is wrong with it said`() throws
+    {
+        try withBrokenContainer { broken in
+            try broken.damage(
+                """
+                cp -a . ../other; mkdir ../photos; echo mine > ../photos/a; echo > ../file
+                ln -s /nowhere/container ../unplugged; rm catalog.sqlite
+                """)
+            for (option, names) in [
+                ([], "other\ntest\nunplugged\n"),
+                (["--json"], "[\"other\", \"test\", \"unplugged\"]\n"),
+            ] {
+                let listed = try broken.container.command(["container", "list"] + option)
+                #expect(listed.status == 0 && listed.text == names, "\(listed)")
+                for said in ["test has contents", "catalog.sqlite is missing", "/nowhere"] {
+                    #expect(listed.errorText.contains(said), "\(listed)")
+                }
+                #expect(listed.errorText.split(separator: "\n").count == 2, "\(listed)")
+            }
+            let point = broken.container.mountPoint
+            for words in [
+                ["mount", "unplugged", point], ["container", "info", "unplugged"],
+                ["container", "check", "unplugged"],
+                ["container", "move-store", "unplugged", "none"],
+                ["container", "create", "unplugged"],
+            ] {
+                let refused = try broken.container.command(words)
+                #expect(refused.status == Int(EX_NOINPUT), "\(words): \(refused)")
+                #expect(refused.errorText.contains("mount the disk"), "\(words): \(refused)")
+            }
+            // What takes room is behind the link.
+            try broken.damage("ln -s other ../linked")
+            let sizes = try ["other", "linked"].map { name in
+                try broken.container.command("container", "info", name).text
+                    .split(separator: ",").last
+            }
+            #expect(sizes[0] == sizes[1], "\(sizes)")
+        }
+    }
 }

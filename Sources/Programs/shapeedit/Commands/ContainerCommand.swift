@@ -49,16 +49,22 @@ struct ContainerCommand: ParsableCommand {
 
     struct List: ParsableCommand {
         static let configuration = CommandConfiguration(
-            commandName: "list", abstract: "List the containers.")
+            commandName: "list", abstract: "List the containers.",
+            discussion: """
+                Also those whose catalog is missing, or that a link leads to on a disk that is not there: what is \
+                wrong with them is said on standard error.
+                """)
         @Flag(help: "Print JSON.") var json = false
 
         func run() throws {
-            let names = try Containers.names()
+            let lost = try Containers.lost()
+            let names = (try Containers.names() + lost.keys).sorted()
             if json {
                 Console.say(JSONText.array(names.map(PathText.quoted)))
             } else {
                 for name in names { Console.say(name) }
             }
+            for name in names { lost[name].map { Console.complain($0.message) } }
         }
     }
 
@@ -71,7 +77,7 @@ struct ContainerCommand: ParsableCommand {
         func run() throws {
             let path = try Containers.path(name)
             try Containers.checkExists(name)
-            let bytes = Self.size(of: path)
+            let bytes = Self.size(of: MountTable.resolved(path) ?? path)
             // Where the catalog cannot be read, all else is told first.
             let store: String?
             let problem: Failure?
