@@ -1,24 +1,36 @@
 internal import Content
 internal import Glibc
+internal import PathText
 internal import SystemCalls
 
 /// The time in which everything that was written to a container is there, on its disk or in the kernel's
-/// memory: a boot of the machine, and in it one mount of the disk.
+/// memory: a boot of the machine, and in it one mount of the disk. And which file the catalog is: a copy of
+/// the container has another.
 struct Boot {
     /// As the catalog records it.
     let text: String
 
     init(of folder: ContainerFolder) {
-        let disk = DiskMount.number(of: folder.path)
-        text = Self.machine() + (disk.map { " \($0)" } ?? "")
+        let disk = DiskMount.number(of: folder.path).map(String.init) ?? Self.unknown
+        text = "\(Self.machine()) \(disk) \(Self.birth(of: folder.catalog))"
     }
 
     /// Whether what was written at the time that is `recorded` is there. Where the kernel does not show the
     /// disk's mount, or did not then, only the machine counts.
     func includes(_ recorded: String?) -> Bool {
-        guard isOfMachine(recorded), let now = disk(of: text), let then = recorded.flatMap(disk)
-        else { return isOfMachine(recorded) }
-        return now == then
+        guard isOfMachine(recorded), let then = disk(of: recorded) else {
+            return isOfMachine(recorded)
+        }
+        // Who copied it elsewhere read what was in the kernel's memory, too, if the disk was not away before.
+        if isCopied(since: recorded) { return UInt64(then).map(DiskMount.isThere) ?? false }
+        return disk(of: text) ?? then == then
+    }
+
+    /// Whether the container's files are a copy of those that there were at the time that is `recorded`. They may
+    /// have been written while they were copied, each is of another moment then.
+    func isCopied(since recorded: String?) -> Bool {
+        guard let now = birth(of: text), let then = birth(of: recorded) else { return false }
+        return now != then
     }
 
     /// Whether the machine was not booted since the time that is `recorded`.
@@ -26,8 +38,24 @@ struct Boot {
         recorded?.split(separator: " ").first == text.split(separator: " ").first
     }
 
-    private func disk(of text: String) -> Substring? {
-        text.split(separator: " ").dropFirst().first
+    /// In the place of what is not known. Earlier releases kept the machine and the disk alone.
+    private static let unknown = "-"
+
+    private func disk(of text: String?) -> Substring? { word(1, of: text) }
+
+    private func birth(of text: String?) -> Substring? { word(2, of: text) }
+
+    private func word(_ number: Int, of text: String?) -> Substring? {
+        text?.split(separator: " ").dropFirst(number).first.flatMap {
+            $0 == Self.unknown ? nil : $0
+        }
+    }
+
+    /// When the file was made, which a copy of it has another time of. Without opening it: closing it would drop
+    /// the locks that SQLite has on it.
+    private static func birth(of path: String) -> String {
+        let time = Directories.birthTime(path.cPath, in: AT_FDCWD)
+        return time == 0 ? unknown : String(time)
     }
 
     /// The kernel's name for this boot.

@@ -31,7 +31,7 @@ extension Container {
                     "\(folder.journal): \(error); make it and what is in it writable for you")
             }
             throw Failure(
-                .inputOutput, "\(folder.journal): \(error)", isDiskFull: error.code == ENOSPC)
+                .inputOutput, "\(folder.journal): \(error)", isDiskFull: error.isNoRoom)
         }
     }
 
@@ -41,7 +41,7 @@ extension Container {
         _ folder: ContainerFolder, of database: CatalogDatabase
     ) throws(Failure) {
         guard access(folder.journal, F_OK) == 0, try database.meta("clean") == "0",
-            Boot(of: folder).includes(try database.meta("boot"))
+            try isWhole(folder, by: database)
         else { return }
         if let path = Journal.incompleteFile(in: folder.journal) {
             throw Failure(
@@ -49,6 +49,15 @@ extension Container {
                 "\(path) is missing or cut off: changes are missing. "
                     + goingOn(without: folder.journal))
         }
+    }
+
+    /// Whether everything that was written to the files is in them: no power was lost, and nobody copied them while
+    /// they were written.
+    private static func isWhole(
+        _ folder: ContainerFolder, by database: CatalogDatabase
+    ) throws(Failure) -> Bool {
+        let (boot, recorded) = (Boot(of: folder), try database.meta("boot"))
+        return boot.includes(recorded) && !boot.isCopied(since: recorded)
     }
 
     /// What to do about changes that cannot be read.
@@ -70,8 +79,7 @@ extension Container {
             throw Failure(.inputOutput, "\(journal.folder): \(error)")
         }
         let last = max(contents.records.last?.sequence ?? 0, database.appliedSequence)
-        // Without a power loss everything that was written is there.
-        if Boot(of: folder).includes(try database.meta("boot")) {
+        if try isWhole(folder, by: database) {
             if let file = contents.damaged(after: last) {
                 throw Failure(
                     .badData,

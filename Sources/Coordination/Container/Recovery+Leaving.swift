@@ -68,16 +68,16 @@ extension Recovery {
         index.isHeld(document, by: try database.writers(of: document))
     }
 
-    /// Empties the journal after a loss of power, before the catalog says that this boot has it open: what
-    /// did not reach the disk in order would be taken for damage, or for changes that follow on new ones.
+    /// Empties the journal after a loss of power, or of a copy, before the catalog says that this boot has it open:
+    /// what is not there in order would be taken for damage, or for changes that follow on new ones.
     static func forget(
         _ journal: Journal, _ report: RecoveryReport, _ database: CatalogDatabase
     ) throws(Failure) {
-        if !report.afterPowerLoss { return }
+        if !report.afterPowerLoss && !report.isOfCopy { return }
         try database.checkpoint()
         do throws(Errno) { try journal.clear() } catch {
             throw Failure(
-                .inputOutput, "\(journal.folder): \(error)", isDiskFull: error.code == ENOSPC)
+                .inputOutput, "\(journal.folder): \(error)", isDiskFull: error.isNoRoom)
         }
     }
 

@@ -44,6 +44,7 @@ struct Recovery {
         clean = try database.meta("clean") == "1"
         let (boot, recorded) = (Boot(of: content.folder), try database.meta("boot"))
         report.afterPowerLoss = !clean && !boot.includes(recorded)
+        report.isOfCopy = !clean && boot.isCopied(since: recorded)
         report.diskWasAway = report.afterPowerLoss && boot.isOfMachine(recorded)
     }
 

@@ -7,6 +7,8 @@ package struct RecoveryReport: Sendable, CustomStringConvertible {
     package var afterPowerLoss = false
     /// Whether that is because the disk was taken away, and came back in the same boot.
     package var diskWasAway = false
+    /// Whether the container's files are a copy that was made while it was open.
+    package var isOfCopy = false
     package var replayed = 0
     package var published = 0
     package var discarded = 0
@@ -56,9 +58,13 @@ package struct RecoveryReport: Sendable, CustomStringConvertible {
                     + "the container's folder `lost`, without a name")
         }
         if removed > 0 { parts.append("\(Count.words(removed, "unlinked file")) removed") }
-        let cause =
-            diskWasAway ? "its disk was taken away" : afterPowerLoss ? "a power loss" : "a crash"
-        return "recovered after \(cause): "
-            + parts.joined(separator: ", ")
+        if isOfCopy { parts.append("what was changed while it was copied may be missing") }
+        return "recovered \(cause): " + parts.joined(separator: ", ")
+    }
+
+    private var cause: String {
+        if isOfCopy { return "from a copy of its files that was made while it was in use" }
+        if diskWasAway { return "after its disk was taken away" }
+        return afterPowerLoss ? "after a power loss" : "after a crash"
     }
 }

@@ -25,4 +25,16 @@ package enum DiskMount {
         }
         return nil
     }
+
+    /// Whether the mount of a disk that had this number is still there.
+    package static func isThere(_ number: UInt64) -> Bool {
+        shown.contains { fileSystem in
+            let folder = "/sys/fs/\(fileSystem)"
+            return ((try? Directories.names(in: folder)) ?? []).contains { disk in
+                var status = stat()
+                return stat("\(folder)/\(disk)".cPath, &status) == 0
+                    && UInt64(status.st_ino) == number
+            }
+        }
+    }
 }
