@@ -175,18 +175,20 @@ extension Volume {
                     state.noteChangedOwner(position, by: node)
                 }
             }
+            state.stamp(position, time)
+            // What is set to now is set to the time of this change, also within a tick of the clock.
+            let now = Timestamp(rawValue: record.pointee.changed)
             if let accessed = settings.accessed {
-                record.pointee.accessed = accessed.timestamp(time).rawValue
+                record.pointee.accessed = accessed.timestamp(now).rawValue
             }
             if let moment = settings.modified, !modified {
-                record.pointee.modified = moment.timestamp(time).rawValue
+                record.pointee.modified = moment.timestamp(now).rawValue
                 record.pointee.flags.insert(.hasSetTime)
                 if var old = state.oldNode(node) {
-                    old.modified = moment.timestamp(time).rawValue
+                    old.modified = moment.timestamp(now).rawValue
                     state.keepOldNode(node, old, at: position)
                 }
             }
-            state.stamp(position, time)
             let isWriter = state.session(of: node, at: position) != nil
             state.noteOtherNodes(
                 isWriter ? .attributesByWriter : .attributes, position, but: node)
