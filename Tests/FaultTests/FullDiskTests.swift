@@ -48,6 +48,36 @@ struct FullDiskTests {
         #expect(!MountTable.isMounted(container.mountPoint))
     }
 
+    /// Who unmounts otherwise than by `shapeedit unmount` was told nothing.
+    @Test(arguments: ["kill -TERM $0", "umount \"$1\""])
+    func `a mount in the foreground says that not everything could be brought to the disk`(
+        _ end: String
+    ) throws {
+        let (disk, container) = try filledContainer()
+        defer {
+            container.remove()
+            disk.remove()
+        }
+        try container.unmount()
+        let daemon = try RunningProgram(
+            [BuiltPrograms.shapeedit(), "mount", "--foreground", "test", "mount"]
+                .map { Array($0.utf8) },
+            directory: container.base, environment: container.environment)
+        waitUntil(seconds: 30) { MountTable.isMounted(container.mountPoint) }
+        let process = try #require(try container.status().pid)
+        let agent = try Agent(in: container.mountPoint)
+        agent.store("kept", "text")
+        agent.end()
+        let failed = try run(["mount", "-o", "remount,abort", disk.mountPoint])
+        #expect(failed.status == 0, "\(failed)")
+        let ending = try run(["sh", "-c", end, "\(process)", container.mountPoint])
+        #expect(ending.status == 0, "\(ending)")
+        let ended = daemon.wait(seconds: 30)
+        #expect(ended.status == Int(EX_IOERR), "\(ended)")
+        #expect(ended.errorText.contains("not everything"), "\(ended)")
+        #expect(ended.errorText.contains(container.folder), "\(ended)")
+    }
+
     /// As NFS is, and ext4 without extents: a container could be made there, and not mounted.
     @Test func `a container can be on a disk that cannot allocate ahead`() throws {
         let disk = try SmallDisk(mebibytes: 128, features: "^extent,^64bit")

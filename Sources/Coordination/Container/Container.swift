@@ -358,7 +358,10 @@ package final class Container: @unchecked Sendable {
     /// Makes everything durable and lets go of the container. Nothing may use it afterwards.
     ///
     /// If it cannot, the container is not called clean, and its lock goes on naming this process.
-    package func close() {
+    ///
+    /// - Returns: whether it could.
+    @discardableResult
+    package func close() -> Bool {
         // With the journal on the disk nothing is lost, though SQLite may not have it yet.
         if (try? log.synchronize()) == nil { leaveUnfinished() }
         log.close()
@@ -378,5 +381,6 @@ package final class Container: @unchecked Sendable {
         if isWhole { CatalogSum.note(folder, closing: closing) }
         content.holdReserve()
         lock.release(finished: isFinished)
+        return isFinished
     }
 }

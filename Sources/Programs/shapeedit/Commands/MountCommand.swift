@@ -242,9 +242,11 @@ struct Mount: Sendable {
         }
         control?.stop()
         session.unmount()
-        container.close()
+        // Who stops it by a signal, or unmounts by umount(8), is told by nobody else.
+        let isFinished = container.close()
         log?.tell("process \(getpid()) has ended")
         if let problem { throw problem }
+        if !isFinished { throw UnmountCommand.unfinished(name, folder.path) }
     }
 
     /// Takes a mount away whose daemon is gone, now that all is ready for the next; another daemon may

@@ -78,6 +78,15 @@ struct UnmountCommand: ParsableCommand {
             .map { (before[$0].point, $0 < own) }
     }
 
+    /// What is said of a container that could not be brought to its disk.
+    static func unfinished(_ name: String, _ folder: String) -> Failure {
+        Failure(
+            .inputOutput,
+            "it is unmounted, but not everything that was written is on the disk of \(folder): "
+                + "see that this disk works and can be written, then `shapeedit container check \(name)`"
+        )
+    }
+
     /// Fails if the daemon could not bring everything to the disk, or was killed before: who is told that
     /// the folder is unmounted may take the disk out.
     private static func checkFinished(_ daemon: Int32, _ status: String) throws(Failure) {
@@ -85,10 +94,6 @@ struct UnmountCommand: ParsableCommand {
             let name = StatusCommand.field("container", of: status),
             Container.isUnfinished(at: folder, by: daemon)
         else { return }
-        throw Failure(
-            .inputOutput,
-            "it is unmounted, but not everything that was written is on the disk of \(folder): "
-                + "see that this disk works and can be written, then `shapeedit container check \(name)`"
-        )
+        throw unfinished(name, folder)
     }
 }
