@@ -178,10 +178,7 @@ final class InsideContainer {
     func grant(_ name: String, to application: String) throws(Errno) -> DocumentID {
         guard let node = try find(name) else { throw Errno(ENOENT) }
         try volume.setGrant(node, for: application[...], "write", caller)
-        return volume.state.withLock { state in
-            let record = state.index[item: state.index.find(node.item)]
-            return DocumentID(rawValue: record.pointee.document)
-        }
+        return try document(of: name)
     }
 
     /// Opens a granted document to write it as the application's daemon does by a thread of its own; the
@@ -229,6 +226,14 @@ final class InsideContainer {
             if let problem { throw problem }
         }
         return bytes
+    }
+
+    /// Which document has a name at the root.
+    func document(of name: String) throws(Errno) -> DocumentID {
+        guard let node = try find(name) else { throw Errno(ENOENT) }
+        return volume.state.withLock { state in
+            DocumentID(rawValue: state.index[item: state.index.find(node.item)].pointee.document)
+        }
     }
 
     /// Gives a node another name at the root.

@@ -20,7 +20,7 @@ extension Volume {
     ) throws(Errno) -> Entry {
         try change(growing: true) { (state) throws(Errno) in
             let directory = try state.directory(parent)
-            let (position, sequence) = try state.create(directory, name, blueprint, caller)
+            let (position, sequence, _) = try state.create(directory, name, blueprint, caller)
             let node = state.index[item: position].pointee.node
             state.countLookup(node, at: position)
             let entry = state.entry(of: node, at: position)
@@ -42,7 +42,10 @@ extension Volume {
         meet(process)
         try admitGrowth()
         let created = try state.withLock {
-            (state) throws(Errno) -> (node: NodeNumber, session: WriteSession?, item: ItemNumber) in
+            (state) throws(Errno) -> (
+                node: NodeNumber, session: WriteSession?, item: ItemNumber,
+                inherited: VolumeState.Inheritance?
+            ) in
             try state.askAgain(asksAgain)
             let directory = try state.directory(parent)
             // An import has made it, and the kernel has not been told: it looks the name up again.
@@ -53,16 +56,18 @@ extension Volume {
                 if writes { sendRound(caller, process, to: position, state) }
                 throw Errno(ESTALE)
             }
-            let position =
-                if let name {
-                    try state.create(
-                        directory, name, Blueprint(mode: mode | S_IFREG), caller, process: process
-                    ).0
-                } else {
-                    try state.createUnnamed(directory, mode: mode, caller, process: process)
-                }
+            let position: MemoryIndex.Position
+            var inherited: VolumeState.Inheritance?
+            if let name {
+                (position, _, inherited) = try state.create(
+                    directory, name, Blueprint(mode: mode | S_IFREG), caller, process: process)
+            } else {
+                position = try state.createUnnamed(
+                    directory, mode: mode, caller, process: process)
+            }
+            let item = state.number(position)
             if !writes {
-                return (state.index[item: position].pointee.node, nil, state.number(position))
+                return (state.index[item: position].pointee.node, nil, item, inherited)
             }
             // It may have been sent round to what had the name.
             state.redirections[caller.thread] = nil
@@ -72,7 +77,7 @@ extension Volume {
             session.maker = process
             session.isLikelySmall =
                 channel?.passesThrough != true || state.makesSmallFiles(process)
-            return (session.node, session, state.number(position))
+            return (session.node, session, item, inherited)
         }
         do throws(Errno) {
             if let session = created.session {
@@ -93,7 +98,9 @@ extension Volume {
             }
         } catch {
             if let session = created.session { end(session, created.item, process) }
-            if let name { _ = try? unlink(parent, name, caller) }
+            if let name {
+                undoCreation(of: created.item, parent, name, created.inherited, caller)
+            }
             throw error
         }
     }
@@ -104,7 +111,7 @@ extension VolumeState {
     func create(
         _ directory: MemoryIndex.Position, _ name: UnsafeRawBufferPointer,
         _ blueprint: Volume.Blueprint, _ caller: Caller, process: Int32? = nil
-    ) throws(Errno) -> (MemoryIndex.Position, ChangeSequence) {
+    ) throws(Errno) -> (MemoryIndex.Position, ChangeSequence, Inheritance?) {
         try checkRoom(for: name, of: .new(target: blueprint.target), in: directory)
         if index.lookup(directory, name) != 0 { throw Errno(EEXIST) }
         let parent = index[item: directory]
@@ -132,7 +139,7 @@ extension VolumeState {
             .created, position, parent: directory, name: nameBytes, process: process, at: time,
             effects)
         if let unseen = inherited?.unseen { markConflict(unseen, at: position, by: process) }
-        return (position, sequence)
+        return (position, sequence, inherited)
     }
 
     /// A new item without any name yet.
@@ -170,7 +177,11 @@ extension VolumeState {
     /// What a file gets whose name another one had a moment ago.
     struct Inheritance {
         var document: DocumentID
+        /// Its last holder.
+        var former: Tunnelled
         var effects: [Effect] = []
+        /// The items that were the document, with what they are now.
+        var released: [(item: ItemNumber, document: UInt64)] = []
         /// The version that the process replaces without having seen it.
         var unseen: NodeNumber?
     }
@@ -191,15 +202,15 @@ extension VolumeState {
         else { return nil }
         // The last holder may live on under another name (a backup): it becomes a new document. One that
         // is dead would take the document's versions and all ways to it along when it goes.
-        var inheritance = Inheritance(document: document)
+        var inheritance = Inheritance(document: document, former: former)
         if isUnseen(former.node, of: document, by: process) {
             inheritance.unseen = former.node
         }
-        inheritance.effects += release(document, by: former.node.item)
-        if let heir = former.heir { inheritance.effects += release(document, by: heir) }
+        release(document, by: former.node.item, in: &inheritance)
+        if let heir = former.heir { release(document, by: heir, in: &inheritance) }
         // Somebody else may have renamed another file over it.
         let holder = index.knownHolder(of: document)
-        if holder != 0 { inheritance.effects += release(document, by: number(holder)) }
+        if holder != 0 { release(document, by: number(holder), in: &inheritance) }
         if former.replacesBackup {
             // It became the document of the backup that it was renamed over, and took its versions there.
             // That is undone.
@@ -209,20 +220,26 @@ extension VolumeState {
     }
 
     /// Makes an item that still is the document a new one.
-    private func release(_ document: DocumentID, by item: ItemNumber) -> [Effect] {
+    private func release(
+        _ document: DocumentID, by item: ItemNumber, in inheritance: inout Inheritance
+    ) {
         let position = index.find(item)
         guard position != 0, index[item: position].pointee.document == document.rawValue else {
-            return []
+            return
         }
-        index[item: position].pointee.document = takeNumber()
+        let number = takeNumber()
+        index[item: position].pointee.document = number
         // Its words are kept by document.
         followTexts(.renamed, position)
-        return [.putItem(index.row(position))]
+        inheritance.effects.append(.putItem(index.row(position)))
+        inheritance.released.append((item, number))
     }
 
     /// The item whose document's name went away.
     struct Tunnelled {
         var node: NodeNumber
+        /// When its name went away.
+        var time: Timestamp
         /// It was removed, or renamed as backups are called.
         var madeWay: Bool
         /// It was renamed to the name of a backup that was a document too.
@@ -250,7 +267,7 @@ extension VolumeState {
             tunnelled = tunnelled.filter { awaited.contains($0.key) }
         }
         tunnelled[document] = Tunnelled(
-            node: index[item: position].pointee.node, madeWay: madeWay,
+            node: index[item: position].pointee.node, time: time, madeWay: madeWay,
             replacesBackup: replacesBackup)
     }
 
