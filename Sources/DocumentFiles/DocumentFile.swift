@@ -227,9 +227,16 @@ package struct DocumentFile: Sendable {
         let journal = HistoryJournal(of: claim.file, isCoordinated: claim.isCoordinated)
         let written = try put(after, claim, successor)
         defer { withExtendedLifetime(written) {} }
-        // The document is what matters: a history that cannot be written is said, not fatal.
-        let isKept = journal.record(after, over: before, describedAs: description, at: path)
-        return isKept || claim.isCoordinated ? nil : Self.unkept("it cannot be undone")
+        // The document is what matters: a history that cannot be had is said, not fatal.
+        do throws(Errno) {
+            let isKept = try journal.record(
+                after, over: before, describedAs: description, at: path)
+            if isKept || claim.isCoordinated { return nil }
+            return HistoryProblem.unkept("it cannot be undone")
+        } catch {
+            if claim.isCoordinated { return nil }
+            return "it cannot be undone as long as \(HistoryProblem.unread(error))"
+        }
     }
 
     private func noted(
@@ -238,12 +245,13 @@ package struct DocumentFile: Sendable {
         NotedChange(path: path, name: name, before: before, after: after, former: former)
     }
 
-    /// What follows from a history that cannot be written, and why it cannot.
-    private static func unkept(_ consequence: String) -> String {
-        let reason =
-            HistoryPlace.root.map { "its history cannot be kept in \($0)" }
-            ?? "neither XDG_STATE_HOME nor HOME is set to keep it in"
-        return "\(consequence): \(reason)"
+    /// The states there are, with what the document holds `now` as the current one.
+    private func states(
+        _ journal: HistoryJournal, _ now: [UInt8]
+    ) throws(Failure) -> HistorySteps {
+        do throws(Errno) { return try journal.load(current: now, of: path) } catch {
+            throw Failure(.inputOutput, "\(name): \(HistoryProblem.unread(error))")
+        }
     }
 
     /// Writes the document. If another file has its name then, that one, locked: the claim goes on
@@ -328,7 +336,7 @@ package struct DocumentFile: Sendable {
         if let made = attempt.made(now, isUndo: isUndo) { return made }
         let direction = isUndo ? -1 : 1
         let journal = HistoryJournal(of: claim.file, isCoordinated: claim.isCoordinated)
-        var steps = journal.load(current: now, of: path)
+        var steps = try states(journal, now)
         let reached: (step: HistoryStep, bytes: [UInt8])?
         do throws(Errno) { reached = try journal.reach(direction, in: &steps) } catch {
             throw Failure(name, error)
@@ -362,7 +370,7 @@ package struct DocumentFile: Sendable {
         let former = steps
         steps.move(direction)
         if !journal.store(steps, at: path), steps.target(1) != nil {
-            taken?.historyProblem = Self.unkept("it cannot be redone")
+            taken?.historyProblem = HistoryProblem.unkept("it cannot be redone")
         }
         try claim.end(noted(bytes, over: now, for: former))
         return taken
@@ -374,7 +382,7 @@ package struct DocumentFile: Sendable {
         let claim = try FileClaim(path, named: name, isReader: true)
         let now = try read(claim)
         let journal = HistoryJournal(of: claim.file, isCoordinated: claim.isCoordinated)
-        var steps = journal.load(current: now, of: path)
+        var steps = try states(journal, now)
         journal.dropDamaged(&steps)
         return (steps.list, steps.current)
     }

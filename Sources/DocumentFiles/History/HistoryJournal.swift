@@ -7,19 +7,16 @@ internal import SystemCalls
 /// another day. Inside a mount the versions that it keeps come before them.
 ///
 /// A folder with a file `steps` (what, when, in which order) and one file for each state. To be used
-/// while holding the document's claim. What cannot be read or written costs history, never the
-/// document, so nothing here throws. Nothing waits for the disk either: after a power failure a state
-/// may be cut off or empty, so `steps` has the SHA-256 of each, and one that differs is gone.
+/// while holding the document's claim. What cannot be written costs history, never the document, so
+/// that is no error here; nor is what is damaged. What cannot be read for a moment is one: nothing is
+/// written over it. Nothing waits for the disk: after a power failure a state may be cut off or empty,
+/// so `steps` has the SHA-256 of each, and one that differs is gone.
 struct HistoryJournal {
     /// States kept of one document, and their bytes in all.
     static let stepLimit = 100
     static let byteLimit = 32 << 20
     /// Documents whose history is kept; those not edited for longest go first.
     static let documentLimit = 500
-    /// Numbers of states that are read; nobody edits as often.
-    private static let numberLimit = 1 << 48
-    /// What a state's SHA-256 begins with in `steps`. Earlier programs noted none.
-    private static let digestMark = "sha256:"
 
     /// `nil` where there is no place to keep a history.
     private let folder: String?
@@ -40,12 +37,12 @@ struct HistoryJournal {
     // MARK: Reading
 
     /// The states, with `bytes` as the current one: if others changed the document since, that is
-    /// the newest.
+    /// the newest. Fails where those that are kept cannot be had now.
     ///
     /// - Parameter path: of the document, absolute.
-    func load(current bytes: [UInt8], of path: String) -> HistorySteps {
+    func load(current bytes: [UInt8], of path: String) throws(Errno) -> HistorySteps {
         let versions = mountVersions(of: path)
-        var steps = own(current: bytes, of: path) { versions }
+        var steps = try own(current: bytes, of: path) { versions }
         let first = steps.list.first?.time ?? .max
         let known = steps.list.first.flatMap { self.bytes(of: $0) }
         let older = versions.filter { step in
@@ -68,14 +65,15 @@ struct HistoryJournal {
     ///   unknown content came.
     private func own(
         current bytes: [UInt8], of path: String, versions: () -> [HistoryStep]
-    ) -> HistorySteps {
-        var (steps, formerPath) = stored() ?? (HistorySteps(), Self.line(path))
+    ) throws(Errno) -> HistorySteps {
+        let list = try stored() ?? HistoryList(HistorySteps(), of: path)
+        var steps = list.steps
         if let step = steps.currentStep, self.bytes(of: step) == bytes || mend(step, with: bytes) {
             return steps
         }
         // A known inode at another place with an unknown content is another file where nothing tells
         // which one it is.
-        if !isSure, formerPath != Self.line(path) { steps = HistorySteps() }
+        if !isSure, !list.isOf(path) { steps = HistorySteps() }
         let number = steps.append(
             time: moment(after: [steps.currentStep?.time, versions().last?.time]),
             description: origin(isFirst: steps.list.isEmpty), digest: Self.digest(bytes))
@@ -111,7 +109,10 @@ struct HistoryJournal {
     /// Whether an edit noted since then that it made this, and it surely was in the document: somebody has
     /// edited or undone it there. An edit is noted before the close that may fail.
     func wasMade(_ bytes: [UInt8], since: Int64) -> Bool {
-        guard let digest = Self.digest(bytes), let (steps, _) = stored() else { return false }
+        // A list that cannot be had tells nothing. To fail would keep what is typed from being saved.
+        guard let digest = Self.digest(bytes), let steps = try? stored()?.steps else {
+            return false
+        }
         return steps.list.indices.contains { index in
             let step = steps.list[index]
             guard index != steps.current, step.time >= since,
@@ -125,7 +126,7 @@ struct HistoryJournal {
     }
 
     /// When the states came to be that it has.
-    var times: Set<Int64> { Set(stored()?.steps.list.map(\.time) ?? []) }
+    var times: Set<Int64> { Set((try? stored())?.steps.list.map(\.time) ?? []) }
 
     /// The bytes of a state; `nil` if they are gone or damaged, or cannot be had.
     func bytes(of step: HistoryStep) -> [UInt8]? { (try? content(of: step)) ?? nil }
@@ -140,7 +141,7 @@ struct HistoryJournal {
                 bytes = try WholeFile.read(
                     try OwnedDescriptor.open(folder + "/" + String(number), O_RDONLY))
             } catch {
-                if Self.isOfTheMoment(error) { throw error }
+                guard Self.isGone(error) else { throw error }
                 return nil
             }
             return digest == nil || digest == Self.digest(bytes) ? bytes : nil
@@ -195,14 +196,10 @@ struct HistoryJournal {
         return path.flatMap { FileStamp(path: $0) }.map { Int($0.size) }
     }
 
-    /// Whether a file that could not be read may be whole nevertheless.
-    private static func isOfTheMoment(_ error: Errno) -> Bool {
-        [EIO, ENOMEM, EMFILE, ENFILE, ETIMEDOUT].contains(error.code)
-    }
-
-    private static func read(_ path: String) -> [UInt8]? {
-        guard let file = try? OwnedDescriptor.open(path, O_RDONLY) else { return nil }
-        return try? WholeFile.read(file)
+    /// Whether a file could not be read as it is not there, or is none of a history. Else it may be
+    /// whole.
+    private static func isGone(_ error: Errno) -> Bool {
+        [ENOENT, ENOTDIR, EISDIR, ELOOP, EFBIG].contains(error.code)
     }
 
     private static func digest(_ bytes: [UInt8]) -> String? {
@@ -210,70 +207,41 @@ struct HistoryJournal {
         return ContentHash(bytes: hash)?.description
     }
 
-    /// What the folder says; `nil` if nothing or nothing sensible.
-    private func stored() -> (steps: HistorySteps, path: String)? {
-        guard let folder, let bytes = Self.read(folder + "/steps") else { return nil }
-        var steps = HistorySteps()
-        let lines = String(path: bytes).split(separator: "\n")
-        guard let head = lines.first?.split(separator: " ", maxSplits: 2), head.count == 3,
-            let current = Int(head[0]), let next = Int(head[1]),
-            (0..<Self.numberLimit).contains(next)
-        else { return nil }
-        steps.nextNumber = next
-        steps.current = current
-        // All of them: who has gone back into the mount's versions has more states before them than
-        // the limit, and the newest is what the last redo leads to.
-        for (position, line) in lines.dropFirst().enumerated() {
-            // A blank with a combining mark behind it is no `Character` of its own.
-            let fields = line.unicodeScalars.split(
-                separator: " ", maxSplits: 2, omittingEmptySubsequences: false
-            ).map { String($0) }
-            guard fields.count == 3, let number = Int(fields[0]), (0..<next).contains(number),
-                let time = Int64(fields[1])
-            else {
-                // One that nothing can be read of costs no other.
-                if position < current { steps.current -= 1 }
-                continue
-            }
-            let (digest, description) = Self.digestAndDescription(fields[2])
-            steps.list.append(
-                HistoryStep(
-                    source: .journal(number, digest: digest), time: time,
-                    description: description))
+    /// What the file `steps` says; `nil` if there is none, or it says nothing sensible. Fails where it
+    /// cannot be had now: to take that for no history would be the end of every state there is.
+    private func stored() throws(Errno) -> HistoryList? {
+        guard let folder else { return nil }
+        do throws(Errno) {
+            return HistoryList(
+                try WholeFile.read(try OwnedDescriptor.open(folder + "/steps", O_RDONLY)))
+        } catch {
+            guard Self.isGone(error) else { throw error }
+            return nil
         }
-        steps.current = min(steps.current, steps.list.count - 1)
-        guard steps.current >= 0 else { return nil }
-        return (steps, String(head[2]))
-    }
-
-    /// What the end of a line of `steps` says.
-    private static func digestAndDescription(_ text: String) -> (String?, String) {
-        let fields = text.unicodeScalars.split(
-            separator: " ", maxSplits: 1, omittingEmptySubsequences: false
-        ).map { String($0) }
-        guard fields.count == 2, fields[0].hasPrefix(digestMark) else { return (nil, text) }
-        return (String(fields[0].dropFirst(digestMark.count)), fields[1])
-    }
-
-    /// `text` without line breaks.
-    private static func line(_ text: String) -> String {
-        text.split(whereSeparator: \.isNewline).joined(separator: " ")
     }
 
     // MARK: Writing
 
-    /// Notes that an edit made `after` of `before`.
+    /// Notes that an edit made `after` of `before`. Fails where the states that are kept cannot be had now:
+    /// they stay as they are.
     ///
     /// - Parameter path: of the document, which may have a new inode since.
     /// - Returns: whether there is a way back and forth between both.
     func record(
         _ after: [UInt8], over before: [UInt8], describedAs description: String, at path: String
-    ) -> Bool {
+    ) throws(Errno) -> Bool {
         guard folder != nil else { return false }
-        var steps = own(current: before, of: path) { mountVersions(of: path) }
+        var steps: HistorySteps
+        do throws(Errno) {
+            steps = try own(current: before, of: path) { mountVersions(of: path) }
+        } catch {
+            goAlong(to: path)
+            throw error
+        }
         let former = steps.currentStep
         let number = steps.append(
-            time: HistoryStep.now, description: Self.line(description), digest: Self.digest(after))
+            time: HistoryStep.now, description: HistoryList.line(description),
+            digest: Self.digest(after))
         write(after, number)
         let areWhole =
             former.flatMap(size) == before.count
@@ -285,7 +253,7 @@ struct HistoryJournal {
     ///
     /// - Parameter former: what the states were then; `nil` if `bytes` are a new one.
     func forget(_ bytes: [UInt8], for former: HistorySteps?, at path: String) {
-        guard var (steps, _) = stored(), steps.current > 0 || former != nil,
+        guard var steps = try? stored()?.steps, steps.current > 0 || former != nil,
             let digest = Self.digest(bytes), case .journal(_, digest) = steps.currentStep?.source
         else { return }
         if let former {
@@ -312,35 +280,38 @@ struct HistoryJournal {
             steps.list.removeFirst()
             steps.current -= 1
         }
+        var isWhole = true
         for index in steps.list.indices {
-            guard case .version = steps.list[index].source,
-                let bytes = bytes(of: steps.list[index])
-            else { continue }
+            guard case .version = steps.list[index].source else { continue }
+            guard let bytes = bytes(of: steps.list[index]), write(bytes, steps.nextNumber) else {
+                isWhole = false
+                continue
+            }
             steps.list[index].source = .journal(steps.nextNumber, digest: Self.digest(bytes))
-            write(bytes, steps.nextNumber)
             steps.nextNumber += 1
         }
         bound(&steps)
-        var text = "\(steps.current) \(steps.nextNumber) \(Self.line(path))\n"
-        var kept: Set<String> = ["steps"]
-        for step in steps.list {
-            guard case .journal(let number, let digest) = step.source else { continue }
-            let mark = digest.map { Self.digestMark + $0 + " " } ?? ""
-            text += "\(number) \(step.time) \(mark)\(step.description)\n"
-            kept.insert(String(number))
-        }
+        let list = HistoryList(steps, of: path)
         // If that cannot be written, the one that is there tells of states that this one has not.
-        let isStored = Self.put(text.pathBytes, folder + "/steps")
+        let isStored = Self.put(list.text, folder + "/steps")
         if isStored {
-            for name in (try? Directories.names(in: folder)) ?? [] where !kept.contains(name) {
+            let kept = list.numbers
+            for name in (try? Directories.names(in: folder)) ?? []
+            where name != "steps" && !kept.contains(name) {
                 unlink(folder + "/" + name)
             }
         }
-        guard !isCoordinated, let place = HistoryPlace.folder(at: path), place != folder else {
-            return isStored
-        }
+        return goAlong(to: path) && isStored && isWhole
+    }
+
+    /// Moves the folder along if the document has a new inode. Says whether it could.
+    @discardableResult
+    private func goAlong(to path: String) -> Bool {
+        guard !isCoordinated, let folder, let place = HistoryPlace.folder(at: path),
+            place != folder
+        else { return true }
         try? Directories.removeTree(place)
-        return rename(folder, place) == 0 && isStored
+        return rename(folder, place) == 0
     }
 
     /// Lets the oldest states go beyond the limits, never the current one.
@@ -358,13 +329,15 @@ struct HistoryJournal {
         steps.current -= surplus
     }
 
-    private func write(_ bytes: [UInt8], _ number: Int) {
-        guard let folder else { return }
+    /// Writes a state down. Says whether it could.
+    @discardableResult
+    private func write(_ bytes: [UInt8], _ number: Int) -> Bool {
+        guard let folder else { return false }
         if access(folder, F_OK) != 0 {
-            guard (try? Directories.make(folder)) != nil else { return }
+            guard (try? Directories.make(folder)) != nil else { return false }
             prune()
         }
-        Self.put(bytes, folder + "/" + String(number))
+        return Self.put(bytes, folder + "/" + String(number))
     }
 
     /// Lets the histories go that have not grown for longest.
@@ -372,15 +345,16 @@ struct HistoryJournal {
         guard let root = HistoryPlace.root, let names = try? Directories.names(in: root),
             names.count > Self.documentLimit
         else { return }
-        let old = names.map { ($0, FileStamp(path: root + "/" + $0)?.modified ?? 0) }
-            .sorted { $0.1 < $1.1 }.prefix(names.count - Self.documentLimit)
+        // One that does not tell how old it is for a moment may be the newest.
+        let old = names.compactMap { name in
+            FileStamp(path: root + "/" + name).map { (name, $0.modified) }
+        }.sorted { $0.1 < $1.1 }.prefix(names.count - Self.documentLimit)
         for (name, _) in old where root + "/" + name != folder {
             try? Directories.removeTree(root + "/" + name)
         }
     }
 
     /// Writes a file whole: under another name first. Says whether it could.
-    @discardableResult
     private static func put(_ bytes: [UInt8], _ path: String) -> Bool {
         let temporary = path + ".new"
         guard

@@ -31,7 +31,7 @@ struct Restoring {
                     try WholeFile.overwrite(claim.file, with: after)
                 }
                 // Without it the version that was kept leads back.
-                _ = journal.record(after, over: before, describedAs: description, at: path)
+                _ = try? journal.record(after, over: before, describedAs: description, at: path)
             } else {
                 try ContentCopy.write(source, over: claim.file)
             }
