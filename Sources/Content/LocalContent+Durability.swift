@@ -90,13 +90,23 @@ extension LocalContent {
         }
     }
 
-    /// Everything that was published before this moment is on the disk.
+    /// Everything that was published before this moment is on the disk; none where that cannot be read.
     package func durableUntil() -> Timestamp {
-        guard let file = try? Self.openFile(folder.durable, O_RDONLY) else {
+        (try? notedDurability()) ?? Timestamp(rawValue: 0)
+    }
+
+    /// The same for recovery, to which none is the end of what has no hash: fails where it cannot be read now.
+    package func notedDurability() throws(Errno) -> Timestamp {
+        var status = stat()
+        do throws(Errno) { try check { stat(folder.durable, &status) } } catch {
+            guard [ENOENT, ELOOP].contains(error.code) else { throw error }
             return Timestamp(rawValue: 0)
         }
-        var value: UInt64 = 0
-        let count = withUnsafeMutableBytes(of: &value) { (try? file.read(into: $0, at: 0)) ?? 0 }
+        guard status.st_mode & S_IFMT == S_IFREG else { return Timestamp(rawValue: 0) }
+        let file = try OwnedDescriptor.open(folder.durable, O_RDONLY)
+        var bytes = [UInt8](repeating: 0, count: 8)
+        let count = try file.read(into: &bytes, at: 0)
+        let value = bytes.withUnsafeBytes { $0.loadUnaligned(as: UInt64.self) }
         return Timestamp(rawValue: count == 8 ? value : 0)
     }
 

@@ -168,7 +168,8 @@ struct SingleFaultTests {
         try #require(system("cp -a '\(folder)' '\(other)'") == 0)
     }
 
-    @Test func `recovery that fails at any step takes nothing from the next one`() throws {
+    /// Has a folder to copy a container from that has lost its power, and one to copy it to.
+    private func afterPowerLoss(_ body: (_ lost: String, _ again: String) throws -> Void) throws {
         try InsideContainer.withFolder { path in
             let (lost, again) = (path + "-lost", path + "-again")
             var isLost = false
@@ -181,6 +182,61 @@ struct SingleFaultTests {
                 container.close()
             }
             try #require(isLost)
+            try body(lost, again)
+        }
+    }
+
+    @Test(arguments: [EIO, ENOMEM])
+    func `what recovery cannot read for a moment is not given up`(error: Int32) throws {
+        try afterPowerLoss { lost, again in
+            var count = 0
+            var consumed = true
+            while consumed, count < 400 {
+                count += 1
+                try copy(lost, again)
+                FaultInjection.arm(after: count, error: error)
+                let failed = try? InsideContainer(again)
+                consumed = FaultInjection.left == 0
+                FaultInjection.arm(after: 0, error: 0)
+                failed?.close()
+                let container = try InsideContainer(again)
+                #expect(try container.read("a") == Self.content(1), "call \(count) failed")
+                container.close()
+                let report = try ContainerCheck.run("test", at: again)
+                #expect(report.findings.map(\.problem) == [], "call \(count) failed")
+            }
+            #expect(count > 20, "an opening has only \(count) calls")
+        }
+    }
+
+    @Test(arguments: [EIO, ENOMEM])
+    func `a crash is not taken for a loss of power`(error: Int32) throws {
+        try InsideContainer.withFolder { path in
+            let (crashed, again) = (path + "-crashed", path + "-again")
+            let container = try InsideContainer(path)
+            try container.save("a", Self.content(1))
+            try copy(path, crashed)
+            container.close()
+            var count = 0
+            var consumed = true
+            while consumed, count < 400 {
+                count += 1
+                try copy(crashed, again)
+                FaultInjection.arm(after: count, error: error)
+                let failed = try? InsideContainer(again)
+                consumed = FaultInjection.left == 0
+                FaultInjection.arm(after: 0, error: 0)
+                failed?.close()
+                let container = try InsideContainer(again)
+                #expect(try container.read("a") == Self.content(1), "call \(count) failed")
+                container.close()
+            }
+            #expect(count > 20, "an opening has only \(count) calls")
+        }
+    }
+
+    @Test func `recovery that fails at any step takes nothing from the next one`() throws {
+        try afterPowerLoss { lost, again in
             var count = 0
             var consumed = true
             while consumed, count < 400 {

@@ -246,7 +246,7 @@ package struct ContainerCheck {
             index: index, database: database, content: content, orphans: orphans.sorted())
         guard let report = try recovery.run(after: journal, replayed: replayed) else { return nil }
         try Recovery.forget(journal, report, database)
-        try database.setMeta("boot", Boot(of: content.folder).text)
+        try database.setMeta("boot", try Boot(of: content.folder).text)
         try database.checkpoint()
         try Recovery.removeUnneeded(report, database, content)
         return report

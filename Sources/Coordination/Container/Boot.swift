@@ -1,5 +1,6 @@
 internal import Content
 internal import Glibc
+internal import Model
 internal import PathText
 internal import SystemCalls
 
@@ -10,9 +11,11 @@ struct Boot {
     /// As the catalog records it.
     let text: String
 
-    init(of folder: ContainerFolder) {
+    /// Fails where the kernel does not say now which boot this is: to take it for another would be to give up
+    /// what was closed before a crash.
+    init(of folder: ContainerFolder) throws(Failure) {
         let disk = DiskMount.number(of: folder.path).map(String.init) ?? Self.unknown
-        text = "\(Self.machine()) \(disk) \(Self.birth(of: folder.catalog))"
+        text = "\(try Self.machine()) \(disk) \(Self.birth(of: folder.catalog))"
     }
 
     /// Whether what was written at the time that is `recorded` is there. Where the kernel does not show the
@@ -58,12 +61,17 @@ struct Boot {
         return time == 0 ? unknown : String(time)
     }
 
-    /// The kernel's name for this boot.
-    private static func machine() -> String {
-        guard let file = try? OwnedDescriptor.open("/proc/sys/kernel/random/boot_id", O_RDONLY)
-        else { return "" }
-        var bytes = [UInt8](repeating: 0, count: 64)
-        let count = bytes.withUnsafeMutableBytes { (try? file.read(into: $0, at: 0)) ?? 0 }
-        return String(decoding: bytes[..<count].filter { $0 > 32 }, as: UTF8.self)
+    /// The kernel's name for this boot; empty where it shows none.
+    private static func machine() throws(Failure) -> String {
+        let path = "/proc/sys/kernel/random/boot_id"
+        do throws(Errno) {
+            let file = try OwnedDescriptor.open(path, O_RDONLY)
+            var bytes = [UInt8](repeating: 0, count: 64)
+            let count = try file.read(into: &bytes, at: 0)
+            return String(decoding: bytes[..<count].filter { $0 > 32 }, as: UTF8.self)
+        } catch {
+            if [ENOENT, ENOTDIR, EACCES, EPERM].contains(error.code) { return "" }
+            throw Failure(.inputOutput, "\(path): \(error)")
+        }
     }
 }

@@ -56,7 +56,7 @@ extension Container {
     private static func isWhole(
         _ folder: ContainerFolder, by database: CatalogDatabase
     ) throws(Failure) -> Bool {
-        let (boot, recorded) = (Boot(of: folder), try database.meta("boot"))
+        let (boot, recorded) = (try Boot(of: folder), try database.meta("boot"))
         return boot.includes(recorded) && !boot.isCopied(since: recorded)
     }
 

@@ -203,7 +203,7 @@ package final class Container: @unchecked Sendable {
             try database.bookmarks(), key: try BookmarkKey.load(database))
         try database.setMeta("clean", "0")
         try database.setMeta(CatalogSum.key, nil)
-        try database.setMeta("boot", Boot(of: folder).text)
+        try database.setMeta("boot", try Boot(of: folder).text)
         try database.checkpoint()
         if let report { try Recovery.removeUnneeded(report, database, content) }
         content.holdReserve()

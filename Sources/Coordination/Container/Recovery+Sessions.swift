@@ -33,7 +33,10 @@ extension Recovery {
             }
             for node in damaged {
                 let isThere = content.isStaged(node)
-                if isPowerLoss, isThere || !(published[node].map(isWhole) ?? false) {
+                let version = published[node]
+                // One that cannot be read now is set aside.
+                let mayBeWhole = version.map { (try? isWhole($0)) ?? true } ?? false
+                if isPowerLoss, isThere || !mayBeWhole {
                     content.packed.remove(node)
                 } else {
                     try content.setAside(node)
@@ -97,12 +100,16 @@ extension Recovery {
     func contentStatus(_ node: NodeNumber) throws(Failure) -> FileStatus? {
         do throws(Errno) { return try content.stagingStatus(node) } catch {
             if error.code == ENOENT { return nil }
-            throw Failure(
-                error.code == EACCES || error.code == EPERM ? .noPermission : .inputOutput,
-                "\(content.folder.staging(node)): \(error); what was saved last of a document is in it. "
-                    + "Make it a file that can be read and written, or move it away to go on with the "
-                    + "version before")
+            throw unreadable(node, error)
         }
+    }
+
+    private func unreadable(_ node: NodeNumber, _ error: Errno) -> Failure {
+        Failure(
+            error.code == EACCES || error.code == EPERM ? .noPermission : .inputOutput,
+            "\(content.folder.staging(node)): \(error); what was saved last of a document is in it. "
+                + "Make it a file that can be read and written, or move it away to go on with the "
+                + "version before")
     }
 
     /// Whether the staging file holds what a close or an fsync acknowledged.
@@ -117,9 +124,14 @@ extension Recovery {
         return row.synced
     }
 
-    func hash(_ node: NodeNumber, _ size: Int64) -> ContentHash? {
+    /// The hash of a staged content; `nil` if it is gone, or has another length. One that only cannot be
+    /// read now is not to be given up for that either.
+    func hash(_ node: NodeNumber, _ size: Int64) throws(Failure) -> ContentHash? {
+        guard try contentStatus(node)?.size == size else { return nil }
         let staged = ContentReference(node: node, place: .staged, hash: nil, size: size)
-        guard let result = try? content.hash(staged), result.size == size else { return nil }
-        return result.hash
+        do throws(Errno) {
+            guard let result = try content.hash(staged), result.size == size else { return nil }
+            return result.hash
+        } catch { throw unreadable(node, error) }
     }
 }

@@ -6,11 +6,11 @@ internal import SystemCalls
 
 /// Versions that may not have reached the disk.
 extension Recovery {
-    func isWhole(_ version: VersionRow) -> Bool {
+    func isWhole(_ version: VersionRow) throws(Failure) -> Bool {
         guard report.afterPowerLoss, version.place == .staged else { return true }
         if version.published < durableUntil { return true }
         guard let hash = version.hash else { return false }
-        return self.hash(version.node, version.size) == hash
+        return try self.hash(version.node, version.size) == hash
     }
 
     /// A version was lost with the power: the document's last whole one takes its place.
@@ -22,11 +22,10 @@ extension Recovery {
         if position != 0 {
             let record = index[item: position]
             // Also what the file held as another document, as one that became a backup did.
-            var earlier = try database.versions(of: version.document, andOf: version.item)
-                .sorted { ($0.published, $0.ordinal) < ($1.published, $1.ordinal) }
-                .last {
-                    $0.node != version.node && $0.published <= version.published && isWhole($0)
-                }
+            var earlier = try lastWhole(
+                try database.versions(of: version.document, andOf: version.item).filter {
+                    $0.node != version.node && $0.published <= version.published
+                })
             if let whole = earlier { earlier = try sealed(whole) }
             let ordinal = record.pointee.takeOrdinal()
             record.pointee.ordinal = earlier == nil ? 0 : ordinal
@@ -56,6 +55,14 @@ extension Recovery {
         report.fellBack += 1
     }
 
+    private func lastWhole(_ versions: [VersionRow]) throws(Failure) -> VersionRow? {
+        let newestFirst = versions.sorted {
+            ($0.published, $0.ordinal) > ($1.published, $1.ordinal)
+        }
+        for version in newestFirst where try isWhole(version) { return version }
+        return nil
+    }
+
     /// The version as it is when its content is among the blobs, where ``moveSealed()`` takes it; `nil`
     /// if it has none that can be read.
     mutating func sealed(_ version: VersionRow) throws(Failure) -> VersionRow? {
@@ -63,7 +70,7 @@ extension Recovery {
         // Two items may go back to the same version: a backup that was renamed away, and the
         // document that was written in its place.
         if let known = sealedHere[version.node] { return known }
-        guard let hash = hash(version.node, version.size) else { return nil }
+        guard let hash = try hash(version.node, version.size) else { return nil }
         do throws(Errno) { try content.prepareSealing(version.node, hash: hash) } catch {
             throw Self.sealingFailed(content.folder.blob(hash), error)
         }

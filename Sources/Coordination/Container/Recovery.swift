@@ -34,7 +34,9 @@ struct Recovery {
         self.content = content
         self.orphans = orphans
         nextNumber = database.highestNumber + 1
-        durableUntil = content.durableUntil()
+        do throws(Errno) { durableUntil = try content.notedDurability() } catch {
+            throw Failure(.inputOutput, "\(content.folder.durable): \(error)")
+        }
         versions = try database.stagedVersions()
         // All others are durable.
         let latest = versions.map(\.published).max() ?? durableUntil
@@ -42,7 +44,7 @@ struct Recovery {
             Timestamp(WallClock.now),
             max(latest, durableUntil).successor)
         clean = try database.meta("clean") == "1"
-        let (boot, recorded) = (Boot(of: content.folder), try database.meta("boot"))
+        let (boot, recorded) = (try Boot(of: content.folder), try database.meta("boot"))
         report.afterPowerLoss = !clean && !boot.includes(recorded)
         report.isOfCopy = !clean && boot.isCopied(since: recorded)
         report.diskWasAway = report.afterPowerLoss && boot.isOfMachine(recorded)
@@ -75,7 +77,7 @@ struct Recovery {
             }
         }
         for version in versions where !kept.contains(version.node) {
-            if recovery.isWhole(version) {
+            if try recovery.isWhole(version) {
                 kept.insert(version.node)
                 try recovery.noteAbsent(version)
             } else {
