@@ -20,7 +20,8 @@ package enum BrowserEvent: Sendable {
     case done(String, isBad: Bool, select: String?)
 }
 
-/// What the browser wants to be done. Paths are those of entries.
+/// What the browser wants to be done. Paths are those of entries; numbers those of the documents that were seen
+/// there when the user was asked: by now another one may have the name.
 package enum BrowserEffect: Hashable, Sendable {
     case quit
     /// Stop the process until somebody resumes it.
@@ -31,8 +32,8 @@ package enum BrowserEffect: Hashable, Sendable {
     case look
     case open(String)
     case create(String)
-    case rename(String, to: String)
-    case delete(String)
+    case rename(String, item: UInt64, to: String)
+    case delete(String, item: UInt64)
     /// Let the local content go, or bring it.
     case evict(String)
     case materialize(String)

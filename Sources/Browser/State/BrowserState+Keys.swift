@@ -23,9 +23,9 @@ extension BrowserState {
         case .home: selection = Shelves(self).places.first
         case .end: selection = Shelves(self).places.last
         case .enter: return selected.map { [.open($0.path)] } ?? []
-        case .delete: if let selected { ask(.delete(selected.path)) }
+        case .delete: if let selected { askToDelete(selected) }
         case .function(1): isHelping = true
-        case .function(2): if let selected { ask(.rename(selected.path), selected.name) }
+        case .function(2): if let selected { askForName(of: selected) }
         case .function(5): return [.look, .redraw]
         case .backspace: setFilter(String(filter.dropLast()))
         case .escape:
@@ -43,8 +43,8 @@ extension BrowserState {
         case "z": return [.suspend]
         case "l": return [.look, .redraw]
         case "n": ask(.create, "Untitled.shape")
-        case "r": if let selected { ask(.rename(selected.path), selected.name) }
-        case "d": if let selected { ask(.delete(selected.path)) }
+        case "r": if let selected { askForName(of: selected) }
+        case "d": if let selected { askToDelete(selected) }
         case "e":
             guard let selected else { return [] }
             let isHere = details[selected.item]?.state != "promise"
@@ -80,14 +80,22 @@ extension BrowserState {
         answer = text
     }
 
+    private mutating func askToDelete(_ entry: BrowserEntry) {
+        ask(.delete(entry.path, item: entry.item))
+    }
+
+    private mutating func askForName(of entry: BrowserEntry) {
+        ask(.rename(entry.path, item: entry.item), entry.name)
+    }
+
     private mutating func answer(_ key: Key, _ modifiers: Modifiers) -> [BrowserEffect] {
         if key == .escape || (modifiers == .control && key == .character("c")) {
             question = nil
             return []
         }
-        if case .delete(let path) = question {
+        if case .delete(let path, let item) = question {
             question = nil
-            return key == .character("y") ? [.delete(path)] : []
+            return key == .character("y") ? [.delete(path, item: item)] : []
         }
         switch key {
         case .backspace: answer = String(answer.dropLast())
@@ -103,9 +111,10 @@ extension BrowserState {
             self.question = nil
             switch question {
             case .create: return [.create(answer)]
-            case .rename(let path):
+            case .rename(let path, let item):
                 let folder = String(path[..<path.lastName.startIndex])
-                return folder + answer == path ? [] : [.rename(path, to: folder + answer)]
+                let new = folder + answer
+                return new == path ? [] : [.rename(path, item: item, to: new)]
             case .delete: return []
             }
         default: break

@@ -18,8 +18,8 @@ package struct BrowserState: Sendable {
     /// What is asked at the bottom of the screen.
     package enum Question: Hashable, Sendable {
         case create
-        case rename(String)
-        case delete(String)
+        case rename(String, item: UInt64)
+        case delete(String, item: UInt64)
     }
 
     /// Documents that are viewed recently and shown as such.

@@ -123,7 +123,7 @@ extension BrowserState {
             switch question {
             case .create: label = "New document: "
             case .rename: label = "New name: "
-            case .delete(let path): label = "Delete \(path.repairedPath.revealedName)? y/n "
+            case .delete(let path, _): label = "Delete \(path.repairedPath.revealedName)? y/n "
             }
             var column = screen.put(
                 label.fitting(screen.columns - 1), column: 0, row: row, style: .bold)

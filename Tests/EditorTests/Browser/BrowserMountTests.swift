@@ -71,6 +71,37 @@ import Testing
         }
     }
 
+    @Test func `what takes a document's name while the user is asked is left as it is`() throws {
+        let place = try Workplace("ball.shape", Self.scene)
+        let folder = place.folder
+        let terminal = try browse(place, options: ["--graphics", "none"])
+        #expect(terminal.shows("> ball.shape", seconds: 60))
+        for (key, question, answer) in [
+            ("\u{1B}[3~", "Delete ball.shape?", "y"),
+            ("\u{1B}OQ", "New name", "\u{15}else.shape\r"),
+        ] {
+            terminal.type(key)
+            try #require(terminal.shows(question, seconds: 60))
+            // Saved by renaming, or another document that was given that name. Numbers are given again when
+            // their files are gone.
+            _ = try run(["ln", "\(folder)/ball.shape", "\(folder)/.former\(question.count)"])
+            _ = try run(["cp", "\(folder)/ball.shape", "\(folder)/.other"])
+            _ = try run(["mv", "\(folder)/.other", "\(folder)/ball.shape"])
+            terminal.type(answer)
+            #expect(terminal.shows("ball.shape: another file has this name", seconds: 60))
+            #expect(try place.names(with: "ball").count == 1)
+        }
+        // Asked anew, when the browser has seen it, it is that one.
+        let isDeleted = terminal.wait(seconds: 60) {
+            terminal.type("\u{1B}[3~y")
+            usleep(300_000)
+            return (try? place.names(with: "ball"))?.isEmpty == true
+        }
+        #expect(isDeleted)
+        terminal.type("\u{11}")
+        #expect(terminal.end(seconds: 60) == 0)
+    }
+
     @Test func `a new name that cannot be had is told, and nothing is lost`() throws {
         let place = try Workplace("ball.shape", Self.scene)
         _ = try run(["mkdir", place.folder + "/taken"])

@@ -106,7 +106,7 @@ struct BrowserStateTests {
         #expect(state.selected?.path == "z.shape")
         _ = press(.delete, &state)
         #expect(text(state).contains("Delete z.shape?"))
-        #expect(press(.character("y"), &state) == [.delete("z.shape")])
+        #expect(press(.character("y"), &state) == [.delete("z.shape", item: 7)])
         // The others stay what they are.
         _ = press(.escape, &state)
         _ = state.update(.listed([first, entry("c.shape", 2)], problem: nil))
@@ -123,7 +123,7 @@ struct BrowserStateTests {
         }
         _ = press(.delete, &state)
         #expect(text(state).contains("Delete a\u{FFFD}.s?"))
-        guard case .delete(let path)? = press(.character("y"), &state).first else {
+        guard case .delete(let path, _)? = press(.character("y"), &state).first else {
             Issue.record("nothing is deleted")
             return
         }
@@ -229,17 +229,21 @@ struct BrowserStateTests {
         _ = press(.home, &state)
         // By name, wherever they are.
         #expect(state.selected?.path == "folder/a.slide")
+        let item = state.selected?.item ?? 0
         _ = press(.function(2), &state)
         #expect(state.answer == "a.slide")
         _ = press(.character("u"), &state, .control)
         #expect(press(.enter, &state) == [])
         type("new.slide", &state)
-        #expect(press(.enter, &state) == [.rename("folder/a.slide", to: "folder/new.slide")])
+        #expect(
+            press(.enter, &state) == [
+                .rename("folder/a.slide", item: item, to: "folder/new.slide")
+            ])
         _ = press(.delete, &state)
         #expect(text(state).contains("Delete folder/a.slide?"))
         #expect(press(.character("n"), &state) == [])
         _ = press(.delete, &state)
-        #expect(press(.character("y"), &state) == [.delete("folder/a.slide")])
+        #expect(press(.character("y"), &state) == [.delete("folder/a.slide", item: item)])
         _ = press(.character("n"), &state, .control)
         _ = press(.character("u"), &state, .control)
         type("x.list", &state)

@@ -126,10 +126,12 @@ final class BrowserHand: Sendable {
             case .create(let name):
                 try create(tree.file(name))
                 return .done("made \(name)", isBad: false, select: name)
-            case .rename(let old, let new):
+            case .rename(let old, let item, let new):
+                try requireSame(old, item, tree)
                 try rename(old, to: new, tree)
                 return .done("", isBad: false, select: new)
-            case .delete(let path):
+            case .delete(let path, let item):
+                try requireSame(path, item, tree)
                 try act(on: path) { () throws(Errno) in
                     try check { unlink(tree.file(path).cPath) }
                 }
@@ -172,6 +174,19 @@ final class BrowserHand: Sendable {
                 || error.code == ENOENT && access(tree.file(old).cPath, F_OK) == 0
             throw Failure(.system, "\(isOfNew ? new : old): \(error)")
         }
+    }
+
+    /// Fails if a path has another file than the one that the user was asked about.
+    private static func requireSame(
+        _ path: String, _ item: UInt64, _ tree: BrowsedTree
+    ) throws(Failure) {
+        var status = stat()
+        // What is not there at all is told by what was to be done with it.
+        guard lstat(tree.file(path).cPath, &status) == 0, UInt64(status.st_ino) != item else {
+            return
+        }
+        throw Failure(
+            .temporary, "\(path): another file has this name by now, and is left as it is")
     }
 
     private static func act(on path: String, _ body: () throws(Errno) -> Void) throws(Failure) {
