@@ -32,6 +32,6 @@ extension FuseSession {
     func attributes(_ number: UInt64, for caller: Caller) throws(Errno) -> Entry {
         number & VirtualTree.bit != 0
             ? try virtual.attributes(number)
-            : try volume.attributes(NodeNumber(rawValue: number), for: caller)
+            : try volume.attributes(NodeNumber(rawValue: number), for: caller, isAsked: true)
     }
 }

@@ -31,15 +31,17 @@ struct Entry {
 extension VolumeState {
     /// The attributes of the item as seen under `node`.
     ///
-    /// - Parameter staged: the staging file's status if `node` is a session's with staged bytes.
-    func status(of node: NodeNumber, at position: MemoryIndex.Position, staged: FileStatus?)
-        -> stat
-    {
+    /// - Parameters:
+    ///   - staged: the staging file's status if `node` is a session's with staged bytes.
+    ///   - losses: names that the kernel still counts.
+    private func status(
+        of node: NodeNumber, at position: MemoryIndex.Position, staged: FileStatus?, losses: Int
+    ) -> stat {
         let record = index[item: position]
         var status = stat()
         status.st_ino = UInt(record.pointee.number)
         status.st_mode = record.pointee.mode
-        status.st_nlink = UInt(record.pointee.links) + UInt(losses(at: position))
+        status.st_nlink = UInt(record.pointee.links) + UInt(losses)
         status.st_uid = record.pointee.user
         status.st_gid = record.pointee.group
         status.st_blksize = 4096
@@ -76,29 +78,28 @@ extension VolumeState {
     /// The entry of the item under `node`. A name may lead elsewhere for another caller, or after
     /// the next publish, while a session lasts: then it is not kept. The attributes are, under every
     /// node; who changes them tells the kernel for the other nodes.
+    ///
+    /// - Parameter isAsked: whoever asks is told the attributes.
     @inline(__always)
     func entry(
-        of node: NodeNumber, at position: MemoryIndex.Position, staged: FileStatus? = nil
+        of node: NodeNumber, at position: MemoryIndex.Position, staged: FileStatus? = nil,
+        isAsked: Bool = false
     ) -> Entry {
         let record = index[item: position]
         let inSession = record.pointee.flags.contains(.inSession)
+        let losses = changingNames.losses(of: number(position), isCertain: isAsked)
         var entry = Entry(
-            node: node.rawValue, status: status(of: node, at: position, staged: staged),
+            node: node.rawValue,
+            status: status(of: node, at: position, staged: staged, losses: losses),
             timeout: inSession || record.pointee.node != node ? 0 : Entry.forever,
             attributeTimeout: inSession
                 ? attributeTimeout(of: node, at: position, mode: record.pointee.mode)
                 : Entry.forever)
-        if losses(at: position) > 0 {
+        if losses > 0 {
             if entry.attributeTimeout == Entry.forever { entry.attributeTimeout = Entry.meanwhile }
             if entry.attributeTimeout == Entry.brief { entry.attributeTimeout = Entry.never }
         }
         return entry
-    }
-
-    /// The names that the kernel still counts of a file that has others.
-    @inline(__always)
-    private func losses(at position: MemoryIndex.Position) -> Int {
-        changingNames.losses(of: number(position))
     }
 
     /// How long the kernel may keep the attributes of a node of an item that is being written.
@@ -120,7 +121,9 @@ extension timespec {
 
 extension Volume {
     /// The attributes under `node`; for a session's node those of the staging file.
-    func attributes(_ node: NodeNumber) throws(Errno) -> Entry {
+    ///
+    /// - Parameter isAsked: whoever asks is told them.
+    func attributes(_ node: NodeNumber, isAsked: Bool = false) throws(Errno) -> Entry {
         let session = try read { (state) throws(Errno) -> WriteSession? in
             let position = try state.position(node)
             return state.session(of: node, at: position).flatMap { $0.isStaged ? $0 : nil }
@@ -143,13 +146,15 @@ extension Volume {
                 current = current.map(session.shown)
                 if !session.isChanged(staged) { current = nil }
             }
-            return state.entry(of: node, at: position, staged: current)
+            return state.entry(of: node, at: position, staged: current, isAsked: isAsked)
         }
     }
 
     /// The attributes as the caller is told them: with the size that it is about to set by truncate(2).
-    func attributes(_ node: NodeNumber, for caller: Caller) throws(Errno) -> Entry {
-        var entry = try attributes(node)
+    func attributes(
+        _ node: NodeNumber, for caller: Caller, isAsked: Bool = false
+    ) throws(Errno) -> Entry {
+        var entry = try attributes(node, isAsked: isAsked)
         guard entry.attributeTimeout == Entry.brief || entry.attributeTimeout == Entry.never,
             let size = state.withLock({ $0.announcedSize(of: node, to: caller.thread) })
         else { return entry }

@@ -1,5 +1,6 @@
 internal import Catalog
 internal import Model
+internal import SystemCalls
 
 /// Names that the kernel has asked to be changed, until it is known to have made the change itself.
 /// It does so some moments after the answer, and keeps the directory locked from before the request
@@ -41,8 +42,6 @@ struct ChangingNames: Sendable {
     private var changes: [ItemNumber: Change] = [:]
     /// The directories in whose changes an item is what a name led to.
     private var directories: [ItemNumber: Set<ItemNumber>] = [:]
-    /// How many names items have lost by requests that are not answered.
-    private var losses: [ItemNumber: Int] = [:]
     /// The changes by which something has lost a name.
     private var losers = 0
     private var serial: UInt64 = 0
@@ -80,7 +79,6 @@ struct ChangingNames: Sendable {
     }
 
     private mutating func remove(_ directory: ItemNumber) -> Change? {
-        answerLoss(in: directory)
         guard let change = changes.removeValue(forKey: directory) else { return nil }
         if change.loser != nil { losers -= 1 }
         for case (_, let item?) in change.former {
@@ -92,10 +90,7 @@ struct ChangingNames: Sendable {
 
     /// The request that changed names in these directories is about to be answered.
     mutating func answer(in directories: [ItemNumber], at now: UInt64) {
-        for directory in directories {
-            answerLoss(in: directory)
-            changes[directory]?.answered = now
-        }
+        for directory in directories { changes[directory]?.answered = now }
         guard changes.count > limit else { return }
         for (directory, change) in changes where change.isOver(now) && change.waiting.isEmpty {
             _ = remove(directory)
@@ -109,22 +104,23 @@ struct ChangingNames: Sendable {
             return
         }
         changes[directory]?.loser = (item, thread)
-        losses[item, default: 0] += 1
         losers += 1
-    }
-
-    private mutating func answerLoss(in directory: ItemNumber) {
-        guard let change = changes[directory], change.answered == nil, let loser = change.loser
-        else { return }
-        let left = losses[loser.item, default: 1] - 1
-        losses[loser.item] = left == 0 ? nil : left
     }
 
     /// The names that the kernel is still to take from an item itself.
     ///
     /// It counts one less then than it was told last. Told of the lower number before, it came to none, and
     /// refused to link a file that is there (ENOENT).
-    func losses(of item: ItemNumber) -> Int { losses.isEmpty ? 0 : losses[item] ?? 0 }
+    ///
+    /// - Parameter isCertain: only those that it is sure to count still. Of a request that is answered nobody
+    ///   knows: a number that is too high until it asks again does no harm.
+    func losses(of item: ItemNumber, isCertain: Bool) -> Int {
+        guard losers > 0, let directories = directories[item] else { return 0 }
+        return directories.count { directory in
+            guard let change = changes[directory], change.loser?.item == item else { return false }
+            return change.answered == nil || !isCertain && !change.isOver(MonotonicClock.now)
+        }
+    }
 
     /// Names that an item has lost by requests that are answered, if the kernel may not have taken them away
     /// yet: it is unknown how many it counts. A thread that comes after its own request finds that made.

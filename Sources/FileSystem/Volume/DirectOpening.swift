@@ -92,7 +92,7 @@ extension Volume {
             return state.sessions[state.index.find(node.item)]?.node
         }
         guard let written else { return nil }
-        var entry = try attributes(written)
+        var entry = try attributes(written, isAsked: true)
         entry.attributeTimeout = Entry.byCaller
         return entry
     }

@@ -60,6 +60,39 @@ import Testing
         }
     }
 
+    /// Whoever looks the file up is told that number, too, and the kernel counts for another folder by itself.
+    @Test(arguments: DataPath.mounts)
+    func `a file is linked into another folder and unlinked there while others write it`(
+        _ place: DataPath
+    ) throws {
+        try withVolume(place) { volume in
+            let agent = try volume.agent()
+            agent.makeDirectory("in")
+            agent.store("a", "00000000")
+            let lister = """
+                while (!-e "stop") { opendir my $folder, "." or next; stat $_ for readdir $folder }
+                """
+            let writer = """
+                while (!-e "stop") { open my $file, "+<", "a" or next; syswrite $file, "x"; \
+                select undef, undef, undef, 0.002 }
+                """
+            let programs = [
+                try start(lister, volume), try start(lister, volume), try start(writer, volume),
+            ]
+            let loop = """
+                my @failed; for (1 .. 4000) { \
+                link "a", "in/b" or push @failed, "link $_: $!"; \
+                $_ % 20 or (stat "a")[3] == 2 or push @failed, "linked $_"; \
+                unlink "in/b" or push @failed, "unlink $_: $!"; \
+                $_ % 20 or (stat "a")[3] == 1 or push @failed, "unlinked $_" }; \
+                print scalar @failed, ": @failed[0 .. 3]" if @failed
+                """
+            let result = try volume.run("perl", "-e", loop)
+            for program in programs { end(program, volume) }
+            #expect(result.status == 0 && result.output.isEmpty, "\(result)")
+        }
+    }
+
     /// Who was sent round by the one item and comes back by the other, since that has the name by now, begins
     /// a session of it like anybody else: its links must not lead to the version before after the close.
     @Test(arguments: DataPath.mounts)
