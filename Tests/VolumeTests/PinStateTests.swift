@@ -19,4 +19,25 @@ import Testing
         pins.didNotCome(nodes[9])
         #expect(pins.takeMissing(at: now + 1_000_000_000) { _ in true } == [nodes[9]])
     }
+
+    @Test func `what is refused for good is not asked for with each of the others that come`() {
+        var pins = PinState()
+        let refused = NodeNumber(ItemNumber(rawValue: 2), 1)
+        let other = NodeNumber(ItemNumber(rawValue: 3), 1)
+        let start = MonotonicClock.now
+        var asked: [UInt64] = []
+        pins.didNotCome(refused)
+        for second in UInt64(0)..<3_600 {
+            pins.hasCome([other])
+            if pins.takeMissing(at: start + second * 1_000_000_000, { _ in true }).isEmpty { continue }
+            asked.append(second)
+            pins.didNotCome(refused)
+        }
+        #expect(asked.first == 0)
+        #expect((5..<30).contains(asked.count), "\(asked)")
+        // When one that was asked for comes, the others may.
+        pins.hasCome([refused])
+        #expect(
+            pins.takeMissing(at: start + 3_600_000_000_000) { _ in true } == [refused])
+    }
 }

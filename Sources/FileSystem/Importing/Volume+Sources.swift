@@ -115,7 +115,7 @@ extension Volume {
         -> [VersionRow]
     {
         state.withLock { state in
-            state.pins.hasCome()
+            state.pins.hasCome(versions.map(\.node))
             let ours = versions.filter { $0.place == .elsewhere }
             state.beginSealing(ours.count)
             return ours.map { version in

@@ -16,6 +16,11 @@ struct PinState {
     /// When they are asked for again, of ``MonotonicClock``; 0: at once.
     private var retryAt: UInt64 = 0
     private var wait = firstWait
+    /// Those that were asked for last, and from when on, of ``MonotonicClock``, all may be asked for once more:
+    /// what is refused for good is not asked for with each of the others that come.
+    private var asked: Set<NodeNumber> = []
+    private var allAt: UInt64 = 0
+    private var allWait = firstWait
 
     /// The store, or a source, gave nothing.
     mutating func didNotCome(_ node: NodeNumber) {
@@ -24,9 +29,10 @@ struct PinState {
     }
 
     /// Something has come: what is missing may come as well.
-    mutating func hasCome() {
+    mutating func hasCome(_ nodes: some Sequence<NodeNumber>) {
         retryAt = 0
         wait = Self.firstWait
+        if nodes.contains(where: asked.contains) { (allAt, allWait) = (0, Self.firstWait) }
     }
 
     mutating func takeMoved() -> Set<ItemNumber> {
@@ -41,15 +47,21 @@ struct PinState {
         at now: UInt64 = MonotonicClock.now, _ isWanted: (NodeNumber) -> Bool
     ) -> Set<NodeNumber> {
         if retryAt == 0 {
-            defer { missing = [] }
-            return missing.filter(isWanted)
+            if missing.isEmpty || now < allAt { return [] }
+            asked = missing.filter(isWanted)
+            missing = []
+            if asked.isEmpty { return [] }
+            allAt = now + allWait * 1_000_000
+            allWait = min(allWait * 2, Self.longestWait)
+            return asked
         }
         guard retryAt <= now else { return [] }
         while let next = missing.popFirst() {
             guard isWanted(next) else { continue }
             wait = min(wait * 2, Self.longestWait)
             retryAt = now + wait * 1_000_000
-            return [next]
+            asked = [next]
+            return asked
         }
         return []
     }

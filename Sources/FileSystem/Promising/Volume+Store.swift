@@ -228,7 +228,7 @@ extension Volume {
         try blobs.withLock { (_) throws(Errno) in
             try content.adopt(blob.hash)
             state.withLock { state in
-                state.pins.hasCome()
+                state.pins.hasCome(nodes)
                 for node in nodes {
                     state.arrived[node] = blob.hash
                     // Its words can be read from now on.
