@@ -111,11 +111,19 @@ struct MultipartUpload {
         }
     }
 
+    /// How long that may take where nobody waits for the blob any more, in milliseconds: an unmount does.
+    private static let farewell: UInt64 = 2_000
+
     /// Takes an upload and its parts away, so that nobody goes on with it; the newest counts if they stay.
     private func giveUp(_ identifier: String) {
+        var ending = call
+        if (try? call.cancellation.check(at: store.address)) == nil {
+            ending.cancellation = Cancellation(
+                deadline: MonotonicClock.after(milliseconds: Self.farewell))
+        }
         var request = S3Request(method: "DELETE", key: key)
         request.query = [("uploadId", identifier)]
-        _ = try? store.transport.send(request, call)
+        _ = try? store.transport.send(request, ending)
     }
 
     private func send(_ request: S3Request, _ doing: String) throws(StoreError) -> HTTPAnswer {

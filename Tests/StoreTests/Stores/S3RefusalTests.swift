@@ -108,4 +108,37 @@ import Testing
                 "part", "part", "removed", "part", "part", "part", "completed",
             ])
     }
+
+    /// As when the document is saved anew, or the container unmounted: nobody would find the parts.
+    @Test func `an upload that nobody sees and that is not wanted any more is taken away`() throws {
+        let sample = Sample([UInt8](repeating: 7, count: 17 << 20))
+        let cancellation = Cancellation()
+        let removed = Lock<[String]>([])
+        let server = try HostileServer { connection in
+            switch connection.method {
+            case "HEAD":
+                let isBlob = connection.head.contains(sample.blob.hash.description)
+                connection.answer(isBlob ? "404 Not Found" : "200 OK")
+            case "GET": connection.answer("403 Forbidden", [], Self.problem("AccessDenied"))
+            case "POST":
+                connection.answer("200 OK", [], Array("<R><UploadId>new</UploadId></R>".utf8))
+            case "PUT":
+                connection.send("HTTP/1.1 100 Continue\r\n\r\n")
+                cancellation.cancel()
+                _ = connection.take(connection.bodySize)
+                connection.answer("200 OK", ["ETag: \"tag\""])
+            default:
+                removed.withLock {
+                    $0.append(String(connection.head.prefix { $0 != "\r\n" }.suffix(22)))
+                }
+                connection.answer("204 No Content")
+            }
+        }
+        let store = try connected(server)
+        do throws(StoreError) {
+            try store.put(sample, StoreCall(cancellation: cancellation))
+            Issue.record("it was put")
+        } catch { #expect(error.kind == .cancelled, "\(error)") }
+        #expect(removed.withLock { $0 } == ["?uploadId=new HTTP/1.1"])
+    }
 }
