@@ -29,7 +29,9 @@ import Testing
         pins.didNotCome(refused)
         for second in UInt64(0)..<3_600 {
             pins.hasCome([other])
-            if pins.takeMissing(at: start + second * 1_000_000_000, { _ in true }).isEmpty { continue }
+            if pins.takeMissing(at: start + second * 1_000_000_000, { _ in true }).isEmpty {
+                continue
+            }
             asked.append(second)
             pins.didNotCome(refused)
         }
