@@ -94,7 +94,10 @@ enum Background {
             {
                 var status = stat()
                 // It ended just now, and is going to be found so.
-                if stat(point.cPath, &status) != 0, errno == ENOTCONN { continue }
+                if stat(point.cPath, &status) != 0, errno == ENOTCONN {
+                    usleep(5_000)
+                    continue
+                }
                 collect()
                 let text = String(decoding: messages, as: UTF8.self)
                 if !text.isEmpty { _ = text.withCString { Glibc.write(2, $0, strlen($0)) } }
