@@ -189,23 +189,7 @@ struct SingleFaultTests {
     @Test(arguments: [EIO, ENOMEM])
     func `what recovery cannot read for a moment is not given up`(error: Int32) throws {
         try afterPowerLoss { lost, again in
-            var count = 0
-            var consumed = true
-            while consumed, count < 400 {
-                count += 1
-                try copy(lost, again)
-                FaultInjection.arm(after: count, error: error)
-                let failed = try? InsideContainer(again)
-                consumed = FaultInjection.left == 0
-                FaultInjection.arm(after: 0, error: 0)
-                failed?.close()
-                let container = try InsideContainer(again)
-                #expect(try container.read("a") == Self.content(1), "call \(count) failed")
-                container.close()
-                let report = try ContainerCheck.run("test", at: again)
-                #expect(report.findings.map(\.problem) == [], "call \(count) failed")
-            }
-            #expect(count > 20, "an opening has only \(count) calls")
+            try failEachCall(error, opening: lost, again)
         }
     }
 
@@ -217,22 +201,33 @@ struct SingleFaultTests {
             try container.save("a", Self.content(1))
             try copy(path, crashed)
             container.close()
-            var count = 0
-            var consumed = true
-            while consumed, count < 400 {
-                count += 1
-                try copy(crashed, again)
-                FaultInjection.arm(after: count, error: error)
-                let failed = try? InsideContainer(again)
-                consumed = FaultInjection.left == 0
-                FaultInjection.arm(after: 0, error: 0)
-                failed?.close()
-                let container = try InsideContainer(again)
-                #expect(try container.read("a") == Self.content(1), "call \(count) failed")
-                container.close()
-            }
-            #expect(count > 20, "an opening has only \(count) calls")
+            try failEachCall(error, opening: crashed, again)
         }
+    }
+
+    /// Lets each system call of an opening fail in its turn; the next opening finds all that was there.
+    ///
+    /// - Parameters:
+    ///   - folder: of the container, which is copied for each.
+    ///   - again: where to.
+    private func failEachCall(_ error: Int32, opening folder: String, _ again: String) throws {
+        var count = 0
+        var consumed = true
+        while consumed, count < 400 {
+            count += 1
+            try copy(folder, again)
+            FaultInjection.arm(after: count, error: error)
+            let failed = try? InsideContainer(again)
+            consumed = FaultInjection.left == 0
+            FaultInjection.arm(after: 0, error: 0)
+            failed?.close()
+            let container = try InsideContainer(again)
+            #expect(try container.read("a") == Self.content(1), "call \(count) failed")
+            container.close()
+            let report = try ContainerCheck.run("test", at: again)
+            #expect(report.findings.map(\.problem) == [], "call \(count) failed")
+        }
+        #expect(count > 20, "an opening has only \(count) calls")
     }
 
     @Test func `recovery that fails at any step takes nothing from the next one`() throws {

@@ -45,18 +45,7 @@ import Testing
             let reader = """
                 while (!-e "stop") { open my $file, "<", "a" or next; stat $file; sysread $file, my $text, 8 }
                 """
-            let programs = [try start(reader, volume), try start(reader, volume)]
-            let loop = """
-                my @failed; for (1 .. 4000) { \
-                link "a", "b" or push @failed, "link $_: $!"; \
-                $_ % 20 or (stat "a")[3] == 2 or push @failed, "linked $_"; \
-                unlink "b" or push @failed, "unlink $_: $!"; \
-                $_ % 20 or (stat "a")[3] == 1 or push @failed, "unlinked $_" }; \
-                print scalar @failed, ": @failed[0 .. 3]" if @failed
-                """
-            let result = try volume.run("perl", "-e", loop)
-            for program in programs { end(program, volume) }
-            #expect(result.status == 0 && result.output.isEmpty, "\(result)")
+            try linkAndUnlink("b", volume, beside: [reader, reader])
         }
     }
 
@@ -76,21 +65,26 @@ import Testing
                 while (!-e "stop") { open my $file, "+<", "a" or next; syswrite $file, "x"; \
                 select undef, undef, undef, 0.002 }
                 """
-            let programs = [
-                try start(lister, volume), try start(lister, volume), try start(writer, volume),
-            ]
-            let loop = """
-                my @failed; for (1 .. 4000) { \
-                link "a", "in/b" or push @failed, "link $_: $!"; \
-                $_ % 20 or (stat "a")[3] == 2 or push @failed, "linked $_"; \
-                unlink "in/b" or push @failed, "unlink $_: $!"; \
-                $_ % 20 or (stat "a")[3] == 1 or push @failed, "unlinked $_" }; \
-                print scalar @failed, ": @failed[0 .. 3]" if @failed
-                """
-            let result = try volume.run("perl", "-e", loop)
-            for program in programs { end(program, volume) }
-            #expect(result.status == 0 && result.output.isEmpty, "\(result)")
+            try linkAndUnlink("in/b", volume, beside: [lister, lister, writer])
         }
+    }
+
+    /// Gives "a" another name and takes it away, many times, while other programs run.
+    private func linkAndUnlink(
+        _ name: String, _ volume: Volume, beside others: [String]
+    ) throws {
+        let programs = try others.map { try start($0, volume) }
+        defer { for program in programs { end(program, volume) } }
+        let loop = """
+            my @failed; for (1 .. 4000) { \
+            link "a", "\(name)" or push @failed, "link $_: $!"; \
+            $_ % 20 or (stat "a")[3] == 2 or push @failed, "linked $_"; \
+            unlink "\(name)" or push @failed, "unlink $_: $!"; \
+            $_ % 20 or (stat "a")[3] == 1 or push @failed, "unlinked $_" }; \
+            print scalar @failed, ": @failed[0 .. 3]" if @failed
+            """
+        let result = try volume.run("perl", "-e", loop)
+        #expect(result.status == 0 && result.output.isEmpty, "\(result)")
     }
 
     /// Who was sent round by the one item and comes back by the other, since that has the name by now, begins
