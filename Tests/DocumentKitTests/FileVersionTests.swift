@@ -50,6 +50,31 @@ import Testing
     }
 
     @Test(.enabled(if: !DataPath.isPlain, "needs a mount"), arguments: DataPath.mounts.prefix(1))
+    func `the current version is one that there was, though it is saved by renaming`(
+        _ place: DataPath
+    ) throws {
+        try withVolume(place) { volume in
+            let path = "\(volume.directory)/a.txt"
+            try store(path, "x")
+            // As long as it has versions.
+            let saves = """
+                for my $save (1 .. 1500) { open my $file, ">", "t"; print $file "x"; close $file; \
+                if ($save % 2) { open $file, ">>", "t"; print $file "x"; close $file } \
+                rename "t", "a.txt" } open my $file, ">", "end"
+                """
+            let program = try volume.start(["timeout", "100", "perl", "-e", saves])
+            var ordinals: [Int64: Set<Substring>] = [:]
+            let limit = time(nil) + 100
+            while access("\(volume.directory)/end", F_OK) != 0, time(nil) < limit {
+                let version = try FileVersion.current(of: path)
+                ordinals[version.size, default: []].insert(version.name.split(separator: "-")[1])
+            }
+            #expect(program.wait(seconds: 60).status == 0)
+            #expect(ordinals.values.allSatisfy { $0.count == 1 }, "\(ordinals)")
+        }
+    }
+
+    @Test(.enabled(if: !DataPath.isPlain, "needs a mount"), arguments: DataPath.mounts.prefix(1))
     func `a version that was replaced unseen is a conflict until it is resolved`(
         _ place: DataPath
     ) throws {

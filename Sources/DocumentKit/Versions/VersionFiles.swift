@@ -67,8 +67,17 @@ package struct VersionFiles: Sendable {
 
     /// The version that the document has.
     package func current() throws(Errno) -> FileVersion {
-        var status = stat()
-        _ = try check { stat(path.cPath, &status) }
+        for _ in 0..<30 {
+            var status = stat()
+            _ = try check { stat(path.cPath, &status) }
+            let version = try current(status)
+            // Saved by renaming in between it would have the one's number and the other's ordinal.
+            if FileStamp(path: path) == FileStamp(status) { return version }
+        }
+        throw Errno(ESTALE)
+    }
+
+    private func current(_ status: stat) throws(Errno) -> FileVersion {
         let name = "\(status.st_ino)-\(try Self.text("version", of: path))"
         let pin = try? Self.text("pin." + name, of: path)
         let conflict = try? Self.text("conflict." + name, of: path)
