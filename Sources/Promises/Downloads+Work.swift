@@ -304,7 +304,7 @@ extension Downloads {
         let told = state.withLock { state -> [DownloadWaiter] in
             let told = problem == nil ? [] : Self.giveUp(download, &state)
             // What fills the disk in vain does not stay there.
-            if let error = problem?.error, [ENOSPC, EDQUOT].contains(error.code) {
+            if let error = problem?.error, error.isNoRoom {
                 download.isDropped = true
             }
             settle(download, &state)

@@ -127,14 +127,10 @@ struct ChangingNames: Sendable {
     func uncountedNames(of item: ItemNumber, for thread: Int32, at now: UInt64)
         -> [ReplayStep.Place]
     {
-        guard losers > 0, let directories = directories[item] else { return [] }
-        return directories.flatMap { directory -> [ReplayStep.Place] in
-            guard let change = changes[directory], change.answered != nil, !change.isOver(now),
-                let loser = change.loser, loser.item == item, loser.thread != thread
-            else { return [] }
-            return change.former.filter { $0.item == item }.map {
-                ReplayStep.Place(parent: directory, name: $0.name)
-            }
+        if losers == 0 { return [] }
+        return names(of: item, at: now) { change in
+            change.answered != nil
+                && change.loser.map { $0.item == item && $0.thread != thread } ?? false
         }
     }
 
@@ -152,9 +148,17 @@ struct ChangingNames: Sendable {
 
     /// Names that led to an item, and that do so for the kernel as long as it has not made the change.
     func names(of item: ItemNumber, at now: UInt64) -> [ReplayStep.Place] {
+        names(of: item, at: now) { _ in true }
+    }
+
+    private func names(
+        of item: ItemNumber, at now: UInt64, _ isMeant: (Change) -> Bool
+    ) -> [ReplayStep.Place] {
         guard let directories = directories[item] else { return [] }
         return directories.flatMap { directory -> [ReplayStep.Place] in
-            guard let change = changes[directory], !change.isOver(now) else { return [] }
+            guard let change = changes[directory], !change.isOver(now), isMeant(change) else {
+                return []
+            }
             return change.former.filter { $0.item == item }.map {
                 ReplayStep.Place(parent: directory, name: $0.name)
             }

@@ -219,6 +219,18 @@ extension VolumeState {
         return inheritance
     }
 
+    /// An item becomes the document whose name, which it gets, vanished a moment ago, where it may
+    /// (``inheritDocument(_:_:_:_:isNew:)``).
+    func inherit(
+        _ position: MemoryIndex.Position, in directory: MemoryIndex.Position, _ name: [UInt8],
+        _ process: Int32, _ time: Timestamp, isNew: Bool = true
+    ) -> (effects: [Effect], unseen: NodeNumber?) {
+        guard let inherited = inheritDocument(directory, name, process, time, isNew: isNew) else {
+            return ([], nil)
+        }
+        return (inherited.effects + adopt(position, inherited.document), inherited.unseen)
+    }
+
     /// Makes an item that still is the document a new one.
     private func release(
         _ document: DocumentID, by item: ItemNumber, in inheritance: inout Inheritance

@@ -141,13 +141,12 @@ extension VolumeState {
         index.insertName(target, newName, item: position, rank: rank)
         effects.append(
             .putName(parent: number(target), name: bytes, item: number(position), rank: rank))
-        if old == 0, isOwnName, record.pointee.isRegular,
-            let inherited = inheritDocument(
-                target, bytes, process, time,
+        if old == 0, isOwnName, record.pointee.isRegular {
+            let inherited = inherit(
+                position, in: target, bytes, process, time,
                 isNew: isTemporaryName(oldName) || isJustMade(position, process, time))
-        {
             unseen = inherited.unseen
-            effects += inherited.effects + adopt(position, inherited.document)
+            effects += inherited.effects
         }
         if record.pointee.isDirectory, source != target {
             index[item: source].pointee.links -= 1

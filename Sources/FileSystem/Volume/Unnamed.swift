@@ -52,15 +52,4 @@ extension VolumeState {
         else { return ([], nil) }
         return inherit(position, in: directory, name, process, time)
     }
-
-    /// An item becomes the document whose name, which it gets, vanished a moment ago.
-    private func inherit(
-        _ position: MemoryIndex.Position, in directory: MemoryIndex.Position, _ name: [UInt8],
-        _ process: Int32, _ time: Timestamp
-    ) -> (effects: [Effect], unseen: NodeNumber?) {
-        guard let inherited = inheritDocument(directory, name, process, time) else {
-            return ([], nil)
-        }
-        return (inherited.effects + adopt(position, inherited.document), inherited.unseen)
-    }
 }
