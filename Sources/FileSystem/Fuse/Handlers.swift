@@ -60,12 +60,20 @@ extension FuseSession {
     private func answer(_ request: Request, _ entry: Entry, in parent: NodeNumber) {
         guard entry.status.st_mode & S_IFMT == S_IFDIR else { return request.answer(entry) }
         let (moved, thread) = (volume.movedFolders, request.caller.thread)
-        if moved.comesAgain(thread, to: NodeNumber(rawValue: entry.node).item) {
-            return moved.whenFree(volume.scheduler) { request.answer(entry) }
-        }
+        let (folder, directory) = (NodeNumber(rawValue: entry.node).item, parent.item)
         // Not kept: a step is about the name.
-        if entry.timeout == 0, !isReplay(request) { moved.tell(thread, in: parent.item) }
-        request.answer(entry)
+        let isMoved = entry.timeout == 0 && !isReplay(request)
+        switch moved.comesAgain(thread, for: folder, in: directory) {
+        case .fromAbove: moved.whenFree(volume.scheduler) { request.answer(entry) }
+        case .directly:
+            moved.whenFree(volume.scheduler, locked: directory) {
+                if isMoved { moved.tell(thread, of: folder, in: directory) }
+                request.answer(entry)
+            }
+        case nil:
+            if isMoved { moved.tell(thread, of: folder, in: directory) }
+            request.answer(entry)
+        }
     }
 
     /// What is found at a name, as the kernel may keep it: not while a step is about that name, or it would be

@@ -235,7 +235,8 @@ final class Replayer: Sendable {
                 return true
             }
             state.withLock { $0.isFound = false }
-            guard let answer = ask(call, worker) else { return false }
+            let directories = step.places.map(\.parent) + [step.node.item]
+            guard let answer = ask(call, worker, locking: directories) else { return false }
             guard Self.misled.contains(answer) else {
                 if step.makesFolder {
                     let end = MonotonicClock.after(milliseconds: FreshFolders.moment.own)
@@ -269,11 +270,15 @@ final class Replayer: Sendable {
     }
 
     /// What the helper said; nil if it is gone, or is ended because it takes too long.
-    func ask(_ call: ReplayCall, _ worker: WorkerProcess) -> Int32? {
+    ///
+    /// - Parameter directories: those that the kernel locks for the call; nil if that is not known.
+    func ask(
+        _ call: ReplayCall, _ worker: WorkerProcess, locking directories: [ItemNumber]? = nil
+    ) -> Int32? {
         let message = call.message
         guard message.count <= ReplayHelper.messageBytes else { return ENAMETOOLONG }
         let patience = WorkerChannel.Patience(milliseconds: Self.patience)
-        return volume.movedFolders.locking {
+        return volume.movedFolders.locking(directories) {
             guard (try? worker.channel.send(message, patience)) != nil,
                 let received = try? worker.channel.receive(limit: 1, patience),
                 let code = received.message.first

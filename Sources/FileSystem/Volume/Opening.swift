@@ -105,7 +105,9 @@ extension Volume {
             var known = item.map { named($0) } ?? (names: names, renames: 0)
             for _ in 0..<Self.mostRenames {
                 for (parent, name) in known.names {
-                    movedFolders.locking { channel?.invalidateEntry(parent: parent, name: name) }
+                    movedFolders.locking([NodeNumber(rawValue: parent).item]) {
+                        channel?.invalidateEntry(parent: parent, name: name)
+                    }
                     tellings.add(1, ordering: .relaxed)
                 }
                 guard let now = item.map({ named($0) }), now.renames != known.renames else { break }

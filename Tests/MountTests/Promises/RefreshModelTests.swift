@@ -59,9 +59,10 @@ struct RefreshModelTests {
                 let missing = agent.shell(
                     """
                     (cd \(source.folder); \(source.listing)) > expected
-                    (cd in; \(source.listing)) > found
+                    (cd in; \(source.listing)) > found 2> unlisted
                     comm -23 expected found
                     find in | grep shapeedit-aside || :
+                    cat unlisted
                     """)
                 let again = try volume.shapeedit("import", "--refresh", "@in").text
                 let isQuiet =
