@@ -45,7 +45,7 @@ struct MultipartUpload {
             return try putUnseen()
         }
         if let found {
-            do throws(StoreError) { try finish(found, try storedParts(found)) } catch {
+            do throws(StoreError) { try finish(found, try toldParts(found)) } catch {
                 guard isRefused(error) else { throw error }
                 // It would be refused for ever: what the server has of it may be lost, or other than it says.
                 giveUp(found)
@@ -158,6 +158,15 @@ struct MultipartUpload {
             throw StoreError(.corrupt, at: store.address, "the answer names no upload")
         }
         return identifier
+    }
+
+    /// The parts that the server has, as far as it tells: who may put parts need not be allowed to list them, and
+    /// puts all of them again.
+    private func toldParts(_ identifier: String) throws(StoreError) -> [Int: StoredPart] {
+        do throws(StoreError) { return try storedParts(identifier) } catch {
+            guard error.kind == .denied else { throw error }
+            return [:]
+        }
     }
 
     private func storedParts(_ identifier: String) throws(StoreError) -> [Int: StoredPart] {

@@ -112,7 +112,7 @@ final class S3Transport: Sendable {
     }
 
     /// Asks for the reason why a HEAD was refused, as the answer to that has no words: what GET is answered, if
-    /// it is refused, too.
+    /// it is answered, and refused, too.
     private func refusal(
         of request: S3Request, _ credentials: Credentials, _ state: State, _ call: StoreCall
     ) throws(StoreError) -> HTTPAnswer? {
@@ -124,7 +124,13 @@ final class S3Transport: Sendable {
         } else {
             asking.headers.append(("range", "bytes=0-0"))
         }
-        let answer = try client.send(sign(asking, credentials, state), call)
+        let answer: HTTPAnswer
+        do throws(StoreError) {
+            answer = try client.send(sign(asking, credentials, state), call)
+        } catch {
+            guard error.isTransient else { throw error }
+            return nil
+        }
         return [400, 401, 403].contains(answer.head.status) && S3Problem(answer) != nil
             ? answer : nil
     }

@@ -141,4 +141,58 @@ import Testing
         } catch { #expect(error.kind == .cancelled, "\(error)") }
         #expect(removed.withLock { $0 } == ["?uploadId=new HTTP/1.1"])
     }
+
+    /// Who may put parts and list uploads need not be allowed to list parts.
+    @Test func `an upload goes on though nobody may see its parts`() throws {
+        let sample = Sample([UInt8](repeating: 7, count: 17 << 20))
+        let seen = Lock<[String]>([])
+        let server = try HostileServer { connection in
+            let target = String(connection.head.prefix { $0 != "\r\n" })
+            switch connection.method {
+            case "HEAD":
+                guard target.contains(sample.blob.hash.description) else {
+                    return connection.answer("200 OK")
+                }
+                let isCompleted = seen.withLock { $0.contains("completed") }
+                connection.answer(
+                    isCompleted ? "200 OK" : "404 Not Found", [], isCompleted ? sample.bytes : [])
+            case "GET" where target.contains("uploadId="):
+                connection.answer("403 Forbidden", [], Self.problem("AccessDenied"))
+            case "GET":
+                let name = sample.blob.hash.description
+                let key = "\(name.prefix(2))/\(name)"
+                connection.answer(
+                    "200 OK", [],
+                    Array(
+                        "<R><Upload><Key>\(key)</Key><UploadId>old</UploadId></Upload></R>".utf8))
+            case "PUT":
+                connection.send("HTTP/1.1 100 Continue\r\n\r\n")
+                _ = connection.take(connection.bodySize)
+                seen.withLock { $0.append(target.contains("uploadId=old") ? "part" : "other") }
+                connection.answer("200 OK", ["ETag: \"tag\""])
+            case "POST" where target.contains("uploadId=old"):
+                _ = connection.take(connection.bodySize)
+                seen.withLock { $0.append("completed") }
+                connection.answer("200 OK", [], Array("<CompleteMultipartUploadResult/>".utf8))
+            default:
+                seen.withLock { $0.append(connection.method) }
+                connection.answer("403 Forbidden", [], Self.problem("AccessDenied"))
+            }
+        }
+        try connected(server).put(sample)
+        #expect(seen.withLock { $0 } == ["part", "part", "part", "completed"])
+    }
+
+    @Test func `a HEAD is refused though nothing answers who asks why`() throws {
+        let server = try HostileServer { connection in
+            if connection.method == "HEAD" { connection.answer("403 Forbidden") }
+        }
+        let store = try connected(server)
+        do throws(StoreError) {
+            _ = try store.stat(Sample([9]).blob.hash, StoreCall())
+            Issue.record("it was allowed")
+        } catch {
+            #expect(error.kind == .denied, "\(error)")
+        }
+    }
 }
