@@ -222,20 +222,36 @@ package final class WebDAVStore: ContentStore {
         case 404, 410:
             try requireStore(call)
             return nil
+        case 405, 501:
+            // It knows no HEAD.
+            let listing = try listing(hash, call)
+            if [404, 410].contains(listing.head.status) {
+                try requireStore(call)
+                return nil
+            }
+            if let size = Self.size(in: listing) { return size }
+            throw transport.answers.error(answer, "looking for \(hash)")
         default: throw transport.answers.error(answer, "looking for \(hash)")
         }
     }
 
     /// The size of a blob as a listing has it; `nil` if that does not tell.
     private func listedSize(_ hash: ContentHash, _ call: StoreCall) throws(StoreError) -> Int64? {
+        Self.size(in: try listing(hash, call))
+    }
+
+    /// The answer to what a blob's size is.
+    private func listing(_ hash: ContentHash, _ call: StoreCall) throws(StoreError) -> HTTPAnswer {
         let request = HTTPRequest.propfind(url(hash), depth: "0", "<getcontentlength/>")
         let answer = try transport.send(request, call)
-        guard answer.head.status == 207 else {
-            let problem = transport.answers.error(answer, "asking for the size of \(hash)")
-            if problem.isTransient { throw problem }
-            return nil
-        }
-        let response = XMLDocument.root(of: answer.body)?.first("response")
+        let problem = transport.answers.error(answer, "asking for the size of \(hash)")
+        if problem.isTransient { throw problem }
+        return answer
+    }
+
+    private static func size(in listing: HTTPAnswer) -> Int64? {
+        guard listing.head.status == 207 else { return nil }
+        let response = XMLDocument.root(of: listing.body)?.first("response")
         return response.flatMap { Int64($0.foundProperties.text("getcontentlength")) }
     }
 

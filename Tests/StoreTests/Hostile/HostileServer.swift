@@ -84,6 +84,8 @@ final class HostileConnection {
 
     /// Reads so many bytes; fewer if there are no more.
     func take(_ count: Int) -> [UInt8] {
+        // It would be waited for.
+        if count == 0 { return [] }
         var bytes = [UInt8](repeating: 0, count: count)
         let found = recv(descriptor, &bytes, count, Int32(MSG_WAITALL))
         return Array(bytes.prefix(max(found, 0)))

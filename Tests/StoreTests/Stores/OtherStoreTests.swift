@@ -207,4 +207,30 @@ import Testing
         let store = WebDAVStore(address, CredentialSource([], address: ""), Timeouts())
         #expect(try store.stat(sample.blob.hash, StoreCall()) == sample.blob.size)
     }
+
+    @Test(arguments: ["405 Method Not Allowed", "501 Not Implemented"])
+    func `a server that knows no HEAD is asked for sizes otherwise`(_ status: String) throws {
+        let sample = sample
+        let server = try HostileServer { connection in
+            if connection.method == "HEAD" { return connection.answer(status) }
+            _ = connection.take(connection.bodySize)
+            let path = connection.head.split(separator: " ")[1]
+            if path.hasSuffix(Sample([1]).blob.hash.description) {
+                return connection.answer("404 Not Found")
+            }
+            let listing =
+                "<multistatus xmlns=\"DAV:\"><response><href>\(path)</href><propstat><prop>"
+                + "<getcontentlength>\(sample.bytes.count)</getcontentlength></prop>"
+                + "<status>HTTP/1.1 200 OK</status></propstat></response></multistatus>"
+            connection.answer("207 Multi-Status", [], Array(listing.utf8))
+        }
+        defer { withExtendedLifetime(server) {} }
+        guard
+            case .webDAV(let address) = try StoreAddress(
+                parsing: "dav://127.0.0.1:\(server.port)/x")
+        else { return }
+        let store = WebDAVStore(address, CredentialSource([], address: ""), Timeouts())
+        #expect(try store.stat(sample.blob.hash, StoreCall()) == sample.blob.size)
+        #expect(try store.stat(Sample([1]).blob.hash, StoreCall()) == nil)
+    }
 }
