@@ -30,7 +30,7 @@ struct CredentialCommand {
         // Afterwards its number may be another process's.
         var isReaped = false
         do throws(StoreError) {
-            let text = try readAll(reading, call)
+            let text = try readAll(reading, of: process, call)
             // It has closed its output and is about to end; if not, it is ended.
             let end = MonotonicClock.after(milliseconds: 5_000)
             while waitpid(process, &status, WNOHANG) == 0 {
@@ -85,16 +85,21 @@ struct CredentialCommand {
         return process
     }
 
-    private func readAll(_ pipe: borrowing OwnedDescriptor, _ call: StoreCall) throws(StoreError)
-        -> String
-    {
+    /// What it prints, until it has ended or closed its output: what it has started may go on for long and keep
+    /// that open.
+    private func readAll(
+        _ pipe: borrowing OwnedDescriptor, of process: pid_t, _ call: StoreCall
+    ) throws(StoreError) -> String {
         let end = MonotonicClock.after(milliseconds: Self.seconds * 1_000)
         var bytes: [UInt8] = []
         var buffer = [UInt8](repeating: 0, count: 4_096)
         while true {
             try call.cancellation.check(at: address)
+            // Before the look at the output: what it has printed is there then.
+            let hasEnded = Self.hasEnded(process)
             var entry = pollfd(fd: pipe.number, events: Int16(POLLIN), revents: 0)
-            if poll(&entry, 1, Int32(Cancellation.interval)) <= 0 {
+            if poll(&entry, 1, hasEnded ? 0 : Int32(Cancellation.interval)) <= 0 {
+                if hasEnded { return String(decoding: bytes, as: UTF8.self) }
                 if MonotonicClock.now > end { throw problem("it takes too long") }
                 continue
             }
@@ -103,5 +108,12 @@ struct CredentialCommand {
             bytes += buffer[..<count]
             if bytes.count > Self.outputLimit { throw problem("it prints too much") }
         }
+    }
+
+    /// Whether it has, without taking its status.
+    private static func hasEnded(_ process: pid_t) -> Bool {
+        var found = siginfo_t()
+        return waitid(P_PID, id_t(process), &found, WEXITED | WNOHANG | WNOWAIT) == 0
+            && found.si_signo == SIGCHLD
     }
 }

@@ -23,7 +23,8 @@ enum ProfileFile {
 
 /// A file of machines and logins as ftp, curl and git read it in `~/.netrc`.
 enum NetrcFile {
-    /// - Parameter host: in lower case.
+    /// - Parameter host: in lower case. An IPv6 address may have its brackets, in the file or here: ftp and curl
+    ///   have none there.
     static func credentials(in text: String, host: String, user: String?) -> Credentials? {
         var words = text.split(whereSeparator: \.isNewline)
             .filter { !trimmed($0).hasPrefix("#") }
@@ -42,7 +43,9 @@ enum NetrcFile {
             case "machine", "default":
                 if let found = found() { return found }
                 (login, password) = (nil, nil)
-                isMatching = word == "default" || words.popFirst()?.lowercased() == host
+                isMatching =
+                    word == "default"
+                    || words.popFirst().map { unbracketed($0.lowercased()) } == unbracketed(host)
             case "login": login = words.popFirst()
             case "password": password = words.popFirst()
             case "account": words = words.dropFirst()
@@ -50,6 +53,10 @@ enum NetrcFile {
             }
         }
         return found()
+    }
+
+    private static func unbracketed(_ host: String) -> Substring {
+        host.hasPrefix("[") && host.hasSuffix("]") ? host.dropFirst().dropLast() : host[...]
     }
 
     /// What some letters mean behind a backslash.

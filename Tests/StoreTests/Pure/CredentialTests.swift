@@ -53,6 +53,19 @@ import Testing
         #expect(NetrcFile.credentials(in: open, host: "b", user: nil) == expected)
     }
 
+    @Test(arguments: ["::1", "[::1]"])
+    func `an address of IPv6 has brackets in a netrc file, or none`(_ machine: String) throws {
+        let folder = try TemporaryDirectory.make()
+        defer { TemporaryDirectory.remove(folder) }
+        let file = folder + "/netrc"
+        try StoreUnderTest.write("machine \(machine) login me password geheim", to: file)
+        guard
+            case .webDAV(let address) = try StoreAddress(
+                parsing: "dav://[::1]:8080/x?netrc=\(file)")
+        else { return }
+        #expect(try CredentialSource(for: address).current(StoreCall()) == expected)
+    }
+
     @Test func `what commands print`() {
         #expect(CredentialText.parse("username=me\npassword=geheim\n") == expected)
         let json = """
@@ -83,6 +96,18 @@ import Testing
         let bits = try #require(ignored.flatMap { UInt64($0, radix: 16) })
         // Those of the C library's own do not count.
         #expect(bits & 0x7fff_ffff == 0, "\(String(bits, radix: 16))")
+    }
+
+    @Test func `a command has printed all when it has ended, whatever it has started`() throws {
+        // As an agent that it starts, which keeps its output.
+        let script = "sleep 45 & echo username=me; echo password=geheim; echo session_token=$!"
+        let source = CredentialSource([.command(["sh", "-c", script])], address: "here")
+        let short = Cancellation(deadline: MonotonicClock.after(milliseconds: 30_000))
+        let found = try source.current(StoreCall(cancellation: short))
+        #expect(found?.secret == "geheim")
+        let agent = try #require(found?.sessionToken.flatMap { pid_t($0) })
+        // It is wanted yet.
+        #expect(kill(agent, SIGTERM) == 0)
     }
 
     @Test func `a command that fails, hangs or does not exist`() throws {
