@@ -48,6 +48,8 @@ package final class Uploads: Sendable {
         /// Of all that wait or are on their way.
         var bytes: Int64 = 0
         var left: Int { queue.count - next }
+        /// Nothing waits or is on its way.
+        var isEmpty: Bool { left == 0 && aside.isEmpty && running.isEmpty }
         /// How often contents have failed that may be at fault themselves.
         var failures: [NodeNumber: Int] = [:]
         /// Those that failed too often, in the order of the moments when they are tried again.
@@ -238,7 +240,11 @@ package final class Uploads: Sendable {
                 state.failures[job.node] = nil
                 return
             }
-            if failure.kind == .cancelled { return }
+            if failure.kind == .cancelled {
+                // It may have been this one's, and there is nothing left that has any.
+                if state.isEmpty { state.problem = nil }
+                return
+            }
             state.problem = failure.description
             let now = MonotonicClock.now
             if failure.isAboutOne {

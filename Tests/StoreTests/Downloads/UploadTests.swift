@@ -1,5 +1,6 @@
 import Logging
 import Model
+import Probing
 import Promises
 import Stores
 import SystemCalls
@@ -66,6 +67,25 @@ import Testing
         let problem = told.wait(until: MonotonicClock.after(milliseconds: 10_000)) { $0 }
         #expect(problem?.reason == "it is not there")
         #expect(uploads.problem == "lost: it is not there")
+    }
+
+    @Test func `why something does not go is not told any more when nobody needs it`() throws {
+        let sample = Sample(size: 10, seed: 1)
+        let isTold = Monitor(false)
+        let uploads = Uploads(
+            store: Retrying(LostStore()),
+            logger: Logger(label: "test") { _ in SwiftLogNoOpLogHandler() },
+            ready: { _ in }, source: { _ in MemorySource(sample.bytes) }, done: { _ in },
+            failed: { _, _ in isTold.signal { $0 = true } })
+        defer { uploads.stop() }
+        let node = NodeNumber(rawValue: 1)
+        uploads.add([Uploads.Job(node: node, blob: sample.blob)])
+        let end = MonotonicClock.after(milliseconds: 10_000)
+        let told: Bool? = isTold.wait(until: end) { $0 ? true : nil }
+        #expect(told == true && uploads.problem != nil)
+        uploads.cancel([node])
+        waitUntil { uploads.count == 0 }
+        #expect(uploads.problem == nil)
     }
 
     /// A store that takes nothing of more than ten bytes.
