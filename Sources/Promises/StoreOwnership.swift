@@ -33,8 +33,12 @@ package final class StoreOwnership: Sendable {
     /// How long it waits, and what it calls before.
     private let notice: UInt64
     private let waits: @Sendable () -> Void
-    /// What has been found out in this mount.
-    private let verdict = Lock<Bool?>(nil)
+    /// What has been found out in this mount. One finds out at a time.
+    private struct Verdict {
+        var isOwner: Bool?
+        var isAsked = false
+    }
+    private let verdict = Monitor(Verdict())
 
     /// - Parameters:
     ///   - address: of the store.
@@ -70,11 +74,22 @@ package final class StoreOwnership: Sendable {
     /// ``notice``; to be made before anything is put.
     @discardableResult
     package func isOwner(_ call: StoreCall) throws(StoreError) -> Bool {
-        try verdict.withLock { (verdict) throws(StoreError) in
-            if let verdict { return verdict }
-            let found = try look(call)
-            verdict = found
-            return found
+        while true {
+            let until = MonotonicClock.after(milliseconds: Cancellation.interval)
+            let known = verdict.wait(until: until) { verdict -> Bool?? in
+                if let isOwner = verdict.isOwner { return isOwner }
+                if verdict.isAsked { return nil }
+                verdict.isAsked = true
+                return .some(nil)
+            }
+            guard let known else {
+                try call.cancellation.check(at: store.address)
+                continue
+            }
+            if let known { return known }
+            let found = Result { () throws(StoreError) in try look(call) }
+            verdict.signal { $0 = Verdict(isOwner: try? found.get()) }
+            return try found.get()
         }
     }
 
@@ -89,7 +104,7 @@ package final class StoreOwnership: Sendable {
             return false
         }
         // Whose mark it is removes things perhaps: nothing there counts before they have noticed.
-        verdict.withLock { $0 = nil }
+        verdict.withLock { $0.isOwner = nil }
         return try self.isOwner(call)
     }
 

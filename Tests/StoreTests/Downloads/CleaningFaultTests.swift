@@ -283,4 +283,38 @@ import Testing
     private func run(_ words: String...) throws {
         #expect(try Probing.run(words).status == 0)
     }
+
+    /// A store that answers only whoever has called it off.
+    private final class FrozenStore: InertStore {
+        let address = "frozen"
+        let isAsked = Monitor(false)
+
+        func get(_ companion: Companion, _ call: StoreCall) throws(StoreError) -> [UInt8]? {
+            isAsked.signal { $0 = true }
+            try call.cancellation.sleep(nanoseconds: 60_000_000_000, at: address)
+            return nil
+        }
+    }
+
+    @Test func `who waits for another to find out who owns a store can be called off`() throws {
+        let folder = try TemporaryDirectory.make()
+        defer { TemporaryDirectory.remove(folder) }
+        let store = FrozenStore()
+        let ownership = StoreOwnership(store, address: store.address, path: folder + "/owner")
+        let first = Cancellation()
+        Threads.start("first") { _ = try? ownership.isOwner(StoreCall(cancellation: first)) }
+        let end = MonotonicClock.after(milliseconds: 10_000)
+        let isAsked: Bool? = store.isAsked.wait(until: end) { $0 ? true : nil }
+        #expect(isAsked == true)
+        let second = Cancellation()
+        let hasEnded = Monitor(false)
+        Threads.start("second") {
+            _ = try? ownership.isOwner(StoreCall(cancellation: second))
+            hasEnded.signal { $0 = true }
+        }
+        second.cancel()
+        let ended: Bool? = hasEnded.wait(until: end) { $0 ? true : nil }
+        #expect(ended == true)
+        first.cancel()
+    }
 }
