@@ -30,10 +30,13 @@ package final class StoreCleaning: Sendable {
     private let logger: Logger
     /// Which of these a version refers to; `nil` if that cannot be said.
     private let needed: @Sendable ([ContentHash]) -> [Bool]?
-    /// Contents that are here and count as stored, the next ones after a hash; none after the last.
-    private let stored: @Sendable (ContentHash?) -> [Blob]
+    /// Contents that are here and count as stored, the next ones after a hash; none after the last, `nil` if that
+    /// cannot be said.
+    private let stored: @Sendable (ContentHash?) -> [Blob]?
     /// The store does not have one of them.
     private let lost: @Sendable (Blob) -> Void
+    /// All that counts as stored has been looked for.
+    private let compared: @Sendable () -> Void
     private let cancellation = Cancellation()
     private let isRunning = Monitor(false)
 
@@ -43,8 +46,9 @@ package final class StoreCleaning: Sendable {
     package init(
         _ store: any ContentStore, _ ownership: StoreOwnership, _ uploads: Uploads, path: String,
         grace: Int64, logger: Logger,
-        stored: @escaping @Sendable (_ after: ContentHash?) -> [Blob] = { _ in [] },
+        stored: @escaping @Sendable (_ after: ContentHash?) -> [Blob]? = { _ in [] },
         lost: @escaping @Sendable (Blob) -> Void = { _ in },
+        compared: @escaping @Sendable () -> Void = {},
         needed: @escaping @Sendable ([ContentHash]) -> [Bool]?
     ) {
         self.store = store
@@ -55,6 +59,7 @@ package final class StoreCleaning: Sendable {
         self.logger = logger
         self.stored = stored
         self.lost = lost
+        self.compared = compared
         self.needed = needed
     }
 
@@ -63,14 +68,15 @@ package final class StoreCleaning: Sendable {
         isRunning.withLock { $0 = true }
         Threads.start("cleaning", yielding: true) { [self] in
             let least = grace > 0 ? max(1, grace / 2) : .max
-            var pause = min(Self.first, least)
+            // What waits to be compared is not let go meanwhile.
+            var pause = ownership.isUncompared ? 0 : min(Self.first, least)
             while rests(pause) {
                 do throws(StoreError) { try look() } catch {
                     if error.kind != .cancelled {
                         logger.info("the store was not looked through: \(error)")
                     }
                 }
-                pause = min(Self.pace, least)
+                pause = min(ownership.isUncompared ? Self.first : Self.pace, least)
             }
             isRunning.signal { $0 = false }
         }
@@ -100,6 +106,10 @@ package final class StoreCleaning: Sendable {
         while true {
             let page = try store.list(after: last, limit: Self.page, call)
             try compare(page, after: last, &wrong, call)
+            if page.isLast, wrong < Self.patience {
+                try ownership.noteCompared()
+                compared()
+            }
             let hashes = page.blobs.map(\.hash)
             guard removes else {
                 if page.isLast { return }
@@ -143,7 +153,9 @@ package final class StoreCleaning: Sendable {
         let end = page.isLast ? nil : page.blobs.last?.hash
         var last = start
         while wrong < Self.patience {
-            let blobs = stored(last)
+            guard let blobs = stored(last) else {
+                throw StoreError(.local, at: path, "what counts as stored cannot be read")
+            }
             for blob in blobs where sizes[blob.hash] != blob.size {
                 if let end, blob.hash.description > end.description { return }
                 // It may have been put since.

@@ -108,6 +108,15 @@ package final class StoreOwnership: Sendable {
         return try self.isOwner(call)
     }
 
+    /// Whether what counts as stored here has to be compared with what the store has: the container is a copy of
+    /// the store's owner, which may have removed things since.
+    package var isUncompared: Bool { known(markedBy: nil) == .ownerOfCopied }
+
+    /// What counts as stored is there, or is put again; nobody removes it any more.
+    func noteCompared() throws(StoreError) {
+        if isUncompared { try keep(.shared) }
+    }
+
     private func look(_ call: StoreCall) throws(StoreError) -> Bool {
         let mark = try mark(call)
         switch known(markedBy: mark) {
@@ -135,7 +144,8 @@ package final class StoreOwnership: Sendable {
             try call.cancellation.sleep(nanoseconds: notice, at: store.address)
             found = try self.mark(call)
         } while found != Self.shared
-        try keep(.shared)
+        // A copy goes on being one, also in the next mount, until all has been compared.
+        if !isUncompared { try keep(.shared) }
         return false
     }
 

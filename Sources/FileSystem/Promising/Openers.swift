@@ -37,6 +37,8 @@ enum StayReason {
     case isWritten([Int32])
     case isOpen([Int32])
     case isNotStored
+    /// It was there when the container was copied.
+    case isUncompared
 
     /// For a person. Asks the system who a process is, so not under the volume's lock.
     var text: String {
@@ -45,6 +47,8 @@ enum StayReason {
         case .isWritten(let threads): "it is being written" + Self.holders(threads)
         case .isOpen(let threads): "it is open" + Self.holders(threads)
         case .isNotStored: "it is not in the store yet"
+        case .isUncompared:
+            "the store may have lost it since the container was copied, and is being looked through"
         }
     }
 

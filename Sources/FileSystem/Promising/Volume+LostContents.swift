@@ -8,14 +8,23 @@ extension Volume {
     /// Contents asked of the catalog at a time.
     private static let portion = 1_000
 
-    /// Contents that are here and count as stored, the next ones after a hash.
-    func storedContents(after hash: ContentHash?) -> [Blob] {
-        let found: [Blob]? = try? container.query { (database) throws(Failure) in
+    /// Contents that are here and count as stored, the next ones after a hash; `nil` if the catalog does not answer.
+    func storedContents(after hash: ContentHash?) -> [Blob]? {
+        try? container.query { (database) throws(Failure) in
             try database.storedContents(after: hash, limit: Self.portion).map {
                 Blob(hash: $0.hash, size: $0.size)
             }
         }
-        return found ?? []
+    }
+
+    /// All that counts as stored has been looked for there: it can go.
+    func noteCompared() {
+        let wasUncompared = state.withLock { state in
+            defer { state.isUncompared = false }
+            if state.isUncompared { state.quota.isDue = true }
+            return state.isUncompared
+        }
+        if wasUncompared { keeper.wake() }
     }
 
     /// The store does not have a content that counts as stored: what is here has to stay, and goes there

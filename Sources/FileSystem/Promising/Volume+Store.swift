@@ -49,9 +49,11 @@ extension Volume {
             })
         let cleaning = StoreCleaning(
             store, ownership, uploads, path: content.folder.storeUnneeded, grace: grace,
-            logger: logger, stored: { [weak self] hash in self?.storedContents(after: hash) ?? [] },
-            lost: { [weak self] blob in self?.putAgain(blob) }
+            logger: logger, stored: { [weak self] hash in self?.storedContents(after: hash) },
+            lost: { [weak self] blob in self?.putAgain(blob) },
+            compared: { [weak self] in self?.noteCompared() }
         ) { [weak self] hashes in self?.needed(hashes) }
+        state.withLock { $0.isUncompared = ownership.isUncompared }
         link = StoreLink(
             address: store.address, downloads: downloads, uploads: uploads,
             pictures: StoredPictures(store), cleaning: cleaning, logger: logger)

@@ -167,7 +167,8 @@ extension Weeding {
     {
         let staying = staying(candidates)
         return [
-            (staying.pinned, "pinned"), (staying.open, "open"), (unsent, "not in the store yet"),
+            (staying.pinned, "pinned"), (staying.open, "open"),
+            (unsent + staying.uncompared, "not in the store yet"),
             (failed + staying.other, "could not be removed"),
         ]
     }
@@ -175,8 +176,8 @@ extension Weeding {
     /// Bytes of those contents that are still here, by what keeps them.
     private func staying(
         _ candidates: [Candidate]
-    ) -> (pinned: UInt64, open: UInt64, other: UInt64) {
-        var (pinned, open, other): (UInt64, UInt64, UInt64) = (0, 0, 0)
+    ) -> (pinned: UInt64, open: UInt64, uncompared: UInt64, other: UInt64) {
+        var (pinned, open, uncompared, other): (UInt64, UInt64, UInt64, UInt64) = (0, 0, 0, 0)
         for start in stride(from: 0, to: candidates.count, by: Self.portion) {
             volume.state.withLock { state in
                 for candidate in candidates[start...].prefix(Self.portion) {
@@ -189,15 +190,17 @@ extension Weeding {
                     let bytes = Self.counted(candidate.size)
                     if state.pin(of: candidate.node).pin == .keep {
                         pinned += bytes
-                    } else if state.reasonToStay(position) != nil {
-                        open += bytes
-                    } else {
-                        other += bytes
+                        continue
+                    }
+                    switch state.reasonToStay(position) {
+                    case .isUncompared: uncompared += bytes
+                    case nil: other += bytes
+                    default: open += bytes
                     }
                 }
             }
         }
-        return (pinned, open, other)
+        return (pinned, open, uncompared, other)
     }
 
     /// Tells the log of what has been too much for a while.

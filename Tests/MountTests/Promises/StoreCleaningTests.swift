@@ -234,6 +234,32 @@ struct StoreCleaningTests {
         }
     }
 
+    @Test func `a copy lets nothing go that the store may have lost since it was made`() throws {
+        try withVolume(.passthrough, store: "folder") { volume in
+            let container = try #require(volume.container)
+            try volume.agent().shell("echo one > a")
+            try volume.settle()
+            volume.endAgents()
+            try container.unmount()
+            let copied = try run(["cp", "-a", container.folder, container.folder + "/../copy"])
+            #expect(copied.status == 0, "\(copied)")
+            // As its owner removes what it needs no more.
+            let blobs = try volume.blobs().store
+            for blob in blobs { #expect(rename(blob, blob + ".away") == 0) }
+            let mounted = try container.command("mount", "copy", container.mountPoint)
+            #expect(mounted.status == 0, "\(mounted)")
+            let document = volume.directory + "/a"
+            let refused = try container.command("evict", document)
+            #expect(refused.status == 75, "\(refused)")
+            #expect(refused.errorText.contains("since the container was copied"), "\(refused)")
+            #expect(try run(["cat", document]).text == "one\n")
+            let unmounted = try container.command("unmount", container.mountPoint)
+            #expect(unmounted.status == 0, "\(unmounted)")
+            for blob in blobs { #expect(rename(blob + ".away", blob) == 0) }
+            try container.mount()
+        }
+    }
+
     @Test func `killed in the middle, nothing that is needed is gone`() throws {
         try withVolume(.passthrough, store: "folder", options: Self.brief) { volume in
             let container = try #require(volume.container)

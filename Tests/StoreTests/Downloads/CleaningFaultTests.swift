@@ -284,6 +284,53 @@ import Testing
         #expect(try Probing.run(words).status == 0)
     }
 
+    @Test func `what a copy counts as stored is compared before anything else, and then for good`()
+        throws
+    {
+        let folder = try TemporaryDirectory.make()
+        defer { TemporaryDirectory.remove(folder) }
+        for name in ["owner", "copy"] { try Directories.make("\(folder)/\(name)") }
+        let store = SlowStore()
+        func ownership(_ name: String) -> StoreOwnership {
+            StoreOwnership(
+                store, address: store.address, path: "\(folder)/\(name)/store-owner", notice: 0)
+        }
+        try ownership("owner").claim(StoreCall())
+        try run("cp", folder + "/owner/store-owner", folder + "/copy")
+        #expect(!ownership("owner").isUncompared)
+        let copy = ownership("copy")
+        // Also when somebody has asked who owns the store, for instance to put something.
+        #expect(try !copy.isOwner(StoreCall()))
+        #expect(copy.isUncompared)
+        let lost = Sample(size: 10, seed: 1).blob
+        let seen = Monitor((lost: [Blob](), isCompared: false))
+        let logger = Logger(label: "test") { _ in SwiftLogNoOpLogHandler() }
+        let uploads = Uploads(
+            store: store, logger: logger, ready: { _ in }, source: { _ in nil },
+            done: { _ in }, failed: { _, _ in })
+        let answers = Lock(0)
+        let cleaning = StoreCleaning(
+            store, copy, uploads, path: folder + "/unneeded", grace: 2, logger: logger,
+            stored: { after in
+                // What the catalog does not tell for a moment has not been compared.
+                let isFirst = answers.withLock { count in
+                    count += 1
+                    return count == 1
+                }
+                return isFirst ? nil : after == nil ? [lost] : []
+            },
+            lost: { blob in seen.signal { $0.lost.append(blob) } },
+            compared: { seen.signal { $0.isCompared = true } }
+        ) { $0.map { _ in true } }
+        cleaning.start()
+        defer { cleaning.stop() }
+        let found = seen.wait(until: MonotonicClock.after(milliseconds: 60_000)) {
+            $0.isCompared ? $0.lost : nil
+        }
+        #expect(found == [lost])
+        #expect(!ownership("copy").isUncompared)
+    }
+
     /// A store that answers only whoever has called it off.
     private final class FrozenStore: InertStore {
         let address = "frozen"
