@@ -11,21 +11,39 @@ package final class DamagedBlobs: Sendable {
     private static let most = 10_000
 
     private let path: String
-    private let known: Lock<Set<ContentHash>>
+    private struct State {
+        var known: Set<ContentHash> = []
+        /// Whether what earlier mounts have left is among them: the disk may not give it for a moment.
+        var isRead = false
+    }
+    private let state = Lock(State())
 
     /// - Parameter path: of the file that keeps them.
     package init(path: String) {
         self.path = path
-        let lines = SmallFile.text(path).split(separator: "\n")
-        known = Lock(Set(lines.prefix(Self.most).compactMap { ContentHash(name: $0) }))
+        state.withLock { read(&$0) }
     }
 
-    func contains(_ hash: ContentHash) -> Bool { known.withLock { $0.contains(hash) } }
+    private func read(_ state: inout State) {
+        if state.isRead { return }
+        guard let text = try? SmallFile.text(path) else { return }
+        let lines = text.split(separator: "\n")
+        state.known.formUnion(lines.prefix(Self.most).compactMap { ContentHash(name: $0) })
+        state.isRead = true
+    }
+
+    /// Whether it may be one of them.
+    func contains(_ hash: ContentHash) -> Bool {
+        state.withLock { state in
+            read(&state)
+            return !state.isRead || state.known.contains(hash)
+        }
+    }
 
     /// It has come with other bytes.
     func note(_ hash: ContentHash) {
-        known.withLock { known in
-            guard known.count < Self.most, known.insert(hash).inserted else { return }
+        state.withLock { state in
+            guard state.known.count < Self.most, state.known.insert(hash).inserted else { return }
             // What cannot be kept counts as long as this process lives.
             try? append("\(hash)\n")
         }
@@ -38,8 +56,9 @@ package final class DamagedBlobs: Sendable {
 
     /// It has come as it should be. The file goes with the last one: one too many is compared once more.
     func forget(_ hash: ContentHash) {
-        known.withLock { known in
-            if known.remove(hash) != nil, known.isEmpty { unlink(path) }
+        state.withLock { state in
+            read(&state)
+            if state.known.remove(hash) != nil, state.known.isEmpty, state.isRead { unlink(path) }
         }
     }
 }

@@ -8,12 +8,14 @@ enum SmallFile {
     /// In bytes; nothing that is written here comes near.
     private static let limit = 1 << 30
 
-    /// The text; empty if there is none.
-    static func text(_ path: String) -> String {
-        guard let file = try? OwnedDescriptor.open(path, O_RDONLY),
-            let bytes = try? WholeFile.read(file, limit: Self.limit)
-        else { return "" }
-        return String(decoding: bytes, as: UTF8.self)
+    /// The text; empty if there is none. One that cannot be read for a moment is not taken for none.
+    static func text(_ path: String) throws(Errno) -> String {
+        let file: OwnedDescriptor
+        do throws(Errno) { file = try OwnedDescriptor.open(path, O_RDONLY) } catch {
+            if error.code == ENOENT { return "" }
+            throw error
+        }
+        return String(decoding: try WholeFile.read(file, limit: Self.limit), as: UTF8.self)
     }
 
     static func replace(_ path: String, _ text: String) throws(Errno) {

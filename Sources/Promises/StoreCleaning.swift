@@ -98,7 +98,7 @@ package final class StoreCleaning: Sendable {
     private func look() throws(StoreError) {
         let call = StoreCall(cancellation: cancellation, urgency: Urgency(awaited: false))
         let removes = try ownership.isStillOwner(call) && grace > 0
-        let known = remembered()
+        let known = try remembered()
         let now = WallClock.now.seconds
         var found = Since()
         var last: ContentHash?
@@ -211,9 +211,13 @@ package final class StoreCleaning: Sendable {
         var remnants: [String: Int64] = [:]
     }
 
-    private func remembered() -> Since {
+    private func remembered() throws(StoreError) -> Since {
         var found = Since()
-        for line in SmallFile.text(path).split(separator: "\n") {
+        let text: String
+        do throws(Errno) { text = try SmallFile.text(path) } catch {
+            throw StoreError(.local, at: path, "\(error)")
+        }
+        for line in text.split(separator: "\n") {
             let words = line.split(separator: " ", maxSplits: 2)
             guard words.count >= 2, let since = Int64(words[1]) else { continue }
             if words.count == 3, words[0] == Self.remnant {

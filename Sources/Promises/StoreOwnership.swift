@@ -61,7 +61,7 @@ package final class StoreOwnership: Sendable {
 
     /// Makes the container the owner of a store that nobody has used; before anything is put there.
     package func claim(_ call: StoreCall) throws(StoreError) {
-        if case .owner = known(markedBy: nil) { return }
+        if case .owner = try known(markedBy: nil) { return }
         guard try mark(call) == nil,
             try store.list(after: nil, limit: 1, call).blobs.isEmpty
         else { return }
@@ -99,7 +99,7 @@ package final class StoreOwnership: Sendable {
         let isOwner = try isOwner(call)
         let mark = try mark(call)
         if isOwner {
-            if case .owner(let token, _) = known(markedBy: nil), mark == token { return true }
+            if case .owner(let token, _) = try known(markedBy: nil), mark == token { return true }
         } else if mark == nil || mark == Self.shared {
             return false
         }
@@ -119,7 +119,7 @@ package final class StoreOwnership: Sendable {
 
     private func look(_ call: StoreCall) throws(StoreError) -> Bool {
         let mark = try mark(call)
-        switch known(markedBy: mark) {
+        switch try known(markedBy: mark) {
         case .owner(let token, let other) where mark == token || mark == other:
             let next = Self.token()
             try keep(.owner(mark ?? token, next))
@@ -167,23 +167,33 @@ package final class StoreOwnership: Sendable {
     }
 
     /// Lines of an address, tokens and the folder: a container may have had other stores.
-    private func lines() -> [[Substring]] {
-        SmallFile.text(path).split(separator: "\n").map { $0.split(separator: "\t") }
+    ///
+    /// What cannot be read for a moment is not taken for nothing: the store would be another's, and then be
+    /// shared for ever.
+    private func lines() throws(StoreError) -> [[Substring]] {
+        let text = try fromDisk { () throws(Errno) in try SmallFile.text(path) }
+        return text.split(separator: "\n").map { $0.split(separator: "\t") }
     }
 
     /// The container's folder, by what no copy of it has.
-    private var folder: String {
+    private func folder() throws(StoreError) -> String {
         let folder = String(path[..<(path.lastIndex(of: "/") ?? path.startIndex)])
-        guard let opened = try? OwnedDescriptor.open(folder, O_RDONLY | O_DIRECTORY),
-            let status = try? opened.status()
-        else { return "0" }
-        return "\(status.st_ino)-\(Directories.birthTime(of: opened))"
+        return try fromDisk { () throws(Errno) in
+            let opened = try OwnedDescriptor.open(folder, O_RDONLY | O_DIRECTORY)
+            return "\(try opened.status().st_ino)-\(Directories.birthTime(of: opened))"
+        }
+    }
+
+    private func fromDisk<Value>(_ body: () throws(Errno) -> Value) throws(StoreError) -> Value {
+        do throws(Errno) { return try body() } catch {
+            throw StoreError(.local, at: path, "\(error)")
+        }
     }
 
     /// - Parameter mark: the store's, if it has been looked at. A token is nobody else's, so that a store is
     /// known by it whatever other spelling of its address leads there, and wherever it was moved.
-    private func known(markedBy mark: String?) -> Known {
-        let lines = lines()
+    private func known(markedBy mark: String?) throws(StoreError) -> Known {
+        let lines = try lines()
         let words =
             lines.last { $0.count >= 3 && $0[1...2].contains { $0 == mark ?? "" } }
             ?? lines.last { $0.first.map(String.init) == address } ?? []
@@ -192,7 +202,7 @@ package final class StoreOwnership: Sendable {
         // Earlier releases did not keep the folder.
         case 3: return .owner(String(words[1]), String(words[2]))
         case 4:
-            return words[3] == folder
+            return try words[3] == folder()
                 ? .owner(String(words[1]), String(words[2])) : .ownerOfCopied
         default: return .nothing
         }
@@ -201,7 +211,7 @@ package final class StoreOwnership: Sendable {
     private func keep(_ known: Known) throws(StoreError) {
         var tokens: [String] = []
         if case .owner(let token, let other) = known { tokens = [token, other] }
-        var lines = lines().filter { words in
+        var lines = try lines().filter { words in
             words.first.map(String.init) != address
                 && !words.dropFirst().prefix(2).contains { tokens.contains(String($0)) }
         }.map { $0.joined(separator: "\t") }
@@ -209,12 +219,9 @@ package final class StoreOwnership: Sendable {
         case .nothing, .ownerOfCopied: break
         case .shared: lines.append("\(address)\t\(Self.shared)")
         case .owner(let token, let other):
-            lines.append("\(address)\t\(token)\t\(other)\t\(folder)")
+            lines.append("\(address)\t\(token)\t\(other)\t\(try folder())")
         }
-        do throws(Errno) {
-            try SmallFile.replace(path, lines.map { $0 + "\n" }.joined())
-        } catch {
-            throw StoreError(.local, at: path, "\(error)")
-        }
+        let text = lines.map { $0 + "\n" }.joined()
+        try fromDisk { () throws(Errno) in try SmallFile.replace(path, text) }
     }
 }

@@ -364,4 +364,26 @@ import Testing
         #expect(ended == true)
         first.cancel()
     }
+
+    @Test func `an owner that cannot read for a moment that it is one does not share its store`()
+        throws
+    {
+        let folder = try TemporaryDirectory.make()
+        defer { TemporaryDirectory.remove(folder) }
+        let store = SlowStore()
+        let path = folder + "/owner"
+        let first = StoreOwnership(store, address: store.address, path: path)
+        try first.claim(StoreCall())
+        // A folder can be opened and not read.
+        try run("sh", "-c", "mv \(path) \(path).kept && mkdir \(path)")
+        let cancellation = Cancellation()
+        let next = StoreOwnership(store, address: store.address, path: path) {
+            cancellation.cancel()
+        }
+        let call = StoreCall(cancellation: cancellation)
+        #expect(kind { () throws(StoreError) in _ = try next.isOwner(call) } == .local)
+        #expect(store.state.withLock { $0.mark } != Array("shared".utf8))
+        try run("sh", "-c", "rmdir \(path) && mv \(path).kept \(path)")
+        #expect(try next.isOwner(call))
+    }
 }
