@@ -330,8 +330,14 @@ package final class LocalContent: Sendable {
     }
 
     private func isInUse(_ path: String) -> Bool {
-        guard let file = try? OwnedDescriptor.open(path, O_RDWR | O_NOFOLLOW) else { return false }
-        return file.isWritten || (try? file.status())?.st_nlink ?? 1 > 1
+        do throws(Errno) {
+            let file = try OwnedDescriptor.open(path, O_RDWR | O_NOFOLLOW)
+            let links = try file.status().st_nlink
+            return links > 1 || file.isWritten
+        } catch {
+            // What cannot be looked at for a moment may be; but nobody writes to what is immutable.
+            return error.code != EPERM
+        }
     }
 
     /// The number of a spare file for the caller, which may have to be made.

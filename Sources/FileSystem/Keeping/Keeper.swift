@@ -153,6 +153,7 @@ final class Keeper: Sendable {
         // Whatever nobody waited for is in the journal within a second, and on the disk.
         weeding.synchronizeLog()
         weeding.settleRecents(ending: plan.ended)
+        weeding.remove(contentsOf: [])
         if plan.sync, !weeding.synchronizeContents() {
             // Another time it may work.
             state.withLock { $0.firstUnsynced = MonotonicClock.now }

@@ -18,6 +18,8 @@ final class Weeding: Sendable {
 
     unowned let volume: Volume
     let content: LocalContent
+    /// What is out of the catalog and still has its bytes: nobody else would ever remove them.
+    private let left = Lock<[VersionRow]>([])
 
     init(_ volume: Volume) {
         self.volume = volume
@@ -223,9 +225,13 @@ final class Weeding: Sendable {
         return (versions, old, later.count > old.count)
     }
 
-    /// Removes the bytes of versions that are out of the catalog; blobs only if nothing refers to
-    /// them.
+    /// Removes the bytes of versions that are out of the catalog, and of those for which that failed before;
+    /// blobs only if nothing refers to them.
     func remove(contentsOf versions: [VersionRow]) {
+        let versions = left.withLock { left in
+            defer { left = [] }
+            return left + versions
+        }
         // Asking what is still needed waits for the catalog.
         if versions.isEmpty { return }
         volume.link?.uploads.cancel(versions.map(\.node))
@@ -242,7 +248,9 @@ final class Weeding: Sendable {
                 return inUse
             }
             // Only when the catalog is sure to have forgotten them, also after a power loss.
-            guard let inUse, (try? volume.log.synchronize()) != nil else { return }
+            guard let inUse, (try? volume.log.synchronize()) != nil else {
+                return left.withLock { $0 = versions }
+            }
             for (version, inUse) in zip(versions, inUse) {
                 volume.pictures?.remove(version.node)
                 content.removeUnused(version.node)
