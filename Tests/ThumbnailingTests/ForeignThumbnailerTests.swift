@@ -1,5 +1,6 @@
 import Glibc
 import Probing
+import SystemCalls
 import Testing
 
 @testable import Thumbnailing
@@ -321,6 +322,25 @@ import Testing
         #expect(throws: ThumbnailFailure.unavailable("bubblewrap (bwrap) is not installed")) {
             try foreign.picture(ofFileAt: "/dev/null", fileName: "a.test", size: 64)
         }
+    }
+
+    @Test(.enabled(if: missing == nil, "no sandbox: \(missing ?? "")"))
+    func `what cannot be looked up for want of descriptors is not taken for not installed`() throws
+    {
+        #expect(PNGFile(try picture("cp $1 $2", of: "picture")) != nil)
+        var call = 0
+        var isOver = false
+        while !isOver, call < 100 {
+            call += 1
+            FaultInjection.arm(after: call, error: EMFILE)
+            let found = ForeignThumbnailers(folders: [folder.path])
+            isOver = FaultInjection.left != 0
+            FaultInjection.arm(after: 0, error: 0)
+            #expect(
+                found.unavailability != nil || found.canDraw(fileName: "a.test"),
+                "call \(call) failed")
+        }
+        #expect(call > 5)
     }
 
     @Test func `names tell types as the shared database says`() {

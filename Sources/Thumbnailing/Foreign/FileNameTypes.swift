@@ -1,4 +1,5 @@
 internal import Glibc
+internal import SystemCalls
 
 /// The MIME types that names of files tell, after the shared MIME database (globs2 and aliases).
 package struct FileNameTypes: Sendable {
@@ -16,15 +17,19 @@ package struct FileNameTypes: Sendable {
     private var ends: [String: [Glob]] = [:]
     private var others: [Glob] = []
     private var aliases: [String: String] = [:]
+    /// What was lacking to read all of them, for the moment; nil if nothing was.
+    private(set) var shortage: Errno?
 
     /// The types of the folders with shared data, those that count most first.
     package init(folders: [String]) {
         var dropped: Set<String> = []
         for folder in folders {
-            if let text = SharedData.text(of: folder + "/mime/globs2", limit: Self.fileBytes) {
+            let globs = folder + "/mime/globs2"
+            if let text = SharedData.text(of: globs, limit: Self.fileBytes, &shortage) {
                 dropped.formUnion(add(globs: text, without: dropped))
             }
-            guard let text = SharedData.text(of: folder + "/mime/aliases", limit: Self.fileBytes)
+            let names = folder + "/mime/aliases"
+            guard let text = SharedData.text(of: names, limit: Self.fileBytes, &shortage)
             else { continue }
             for line in text.split(separator: "\n") {
                 let parts = line.split(separator: " ")

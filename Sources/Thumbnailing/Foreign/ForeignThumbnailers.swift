@@ -35,7 +35,8 @@ public struct ForeignThumbnailers: Sendable {
     init(folders: [String]) {
         types = FileNameTypes(folders: folders)
         // One that is not installed could only fail, in place of another one.
-        let found = ThumbnailerEntry.installed(in: folders)
+        var shortage = types.shortage
+        let found = ThumbnailerEntry.installed(in: folders, &shortage)
         let installed: [ThumbnailerEntry] = found.compactMap { entry in
             guard let program = Sandbox.path(of: entry.command[0]) else { return nil }
             var entry = entry
@@ -48,6 +49,10 @@ public struct ForeignThumbnailers: Sendable {
             installed.filter { Sandbox.isMachines($0.command[0]) }
             + installed.filter { !Sandbox.isMachines($0.command[0]) }
         do throws(Sandbox.Missing) {
+            // Some that there are would count as not installed, until others are.
+            if let shortage {
+                throw Sandbox.Missing(reason: "the machine's programs cannot be read: \(shortage)")
+            }
             sandbox = try Sandbox.find()
             unavailability = nil
         } catch {
@@ -67,7 +72,8 @@ public struct ForeignThumbnailers: Sendable {
                 ["thumbnailers", "mime/globs2", "mime/aliases"].map { "\(folder)/\($0)" }
             }
             // A folder does not tell that an entry in it was changed in place.
-            let entries = ThumbnailerEntry.paths(in: folders)
+            var shortage: Errno?
+            let entries = ThumbnailerEntry.paths(in: folders, &shortage)
             stamps = (data + entries + ThumbnailerEntry.programFolders).map { FileStamp(path: $0) }
         }
     }

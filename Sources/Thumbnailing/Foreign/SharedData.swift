@@ -13,12 +13,24 @@ package enum SharedData {
     }
 
     /// The text of a file up to a size; nil if it is larger or cannot be read.
-    static func text(of path: String, limit: Int) -> String? {
-        guard let file = try? OwnedDescriptor.open(path, O_RDONLY | O_NONBLOCK) else { return nil }
-        var bytes = [UInt8](repeating: 0, count: limit + 1)
-        guard let count = bytes.withUnsafeMutableBytes({ try? file.read(into: $0, at: 0) }),
-            count <= limit
-        else { return nil }
-        return String(decoding: bytes[..<count], as: UTF8.self)
+    ///
+    /// - Parameter shortage: set if that is for want of descriptors or memory, and may be otherwise in a moment.
+    static func text(of path: String, limit: Int, _ shortage: inout Errno?) -> String? {
+        orNone(&shortage) { () throws(Errno) in
+            let file = try OwnedDescriptor.open(path, O_RDONLY | O_NONBLOCK)
+            var bytes = [UInt8](repeating: 0, count: limit + 1)
+            let count = try file.read(into: &bytes, at: 0)
+            return count <= limit ? String(decoding: bytes[..<count], as: UTF8.self) : nil
+        }
+    }
+
+    /// What there is; nil if that cannot be said, for which `shortage` is set as by the above.
+    static func orNone<Found>(_ shortage: inout Errno?, _ look: () throws(Errno) -> Found?)
+        -> Found?
+    {
+        do throws(Errno) { return try look() } catch {
+            if [EMFILE, ENFILE, ENOMEM].contains(error.code) { shortage = error }
+            return nil
+        }
     }
 }

@@ -26,10 +26,10 @@ package struct ThumbnailedTypes: Sendable {
     package init() {
         let folders = SharedData.folders
         let types = FileNameTypes(folders: folders)
+        var shortage: Errno?
         named = Set(
-            ThumbnailerEntry.installed(in: folders).flatMap(\.mimeTypes).flatMap { type in
-                [type, types.canonical(type)]
-            })
+            ThumbnailerEntry.installed(in: folders, &shortage).flatMap(\.mimeTypes)
+                .flatMap { [$0, types.canonical($0)] })
         self.types = types
         let isTumblerThere = folders.contains { access("\($0)/\(Self.tumbler)", F_OK) == 0 }
         beginnings = isTumblerThere ? Self.tumblerBeginnings : Self.beginnings

@@ -107,17 +107,24 @@ struct ThumbnailerEntry: Equatable, Sendable {
     }
 
     /// Those of folders with shared data, those that count most first.
-    static func installed(in folders: [String]) -> [ThumbnailerEntry] {
-        paths(in: folders).compactMap { path in
-            SharedData.text(of: path, limit: fileBytes).flatMap { ThumbnailerEntry(text: $0) }
+    ///
+    /// - Parameter shortage: set where it is for want of something for the moment that some may be missing.
+    static func installed(in folders: [String], _ shortage: inout Errno?) -> [ThumbnailerEntry] {
+        paths(in: folders, &shortage).compactMap { path in
+            SharedData.text(of: path, limit: fileBytes, &shortage).flatMap {
+                ThumbnailerEntry(text: $0)
+            }
         }
     }
 
     /// The files of the entries in those folders; of files with the same name the first.
-    static func paths(in folders: [String]) -> [String] {
+    static func paths(in folders: [String], _ shortage: inout Errno?) -> [String] {
         var seen: Set<String> = []
         return folders.map { $0 + "/thumbnailers" }.flatMap { folder in
-            ((try? Directories.names(in: folder)) ?? []).sorted().filter { name in
+            let names = SharedData.orNone(&shortage) { () throws(Errno) in
+                try Directories.names(in: folder)
+            }
+            return (names ?? []).sorted().filter { name in
                 name.hasSuffix(".thumbnailer") && seen.insert(name).inserted
             }.map { "\(folder)/\($0)" }
         }
