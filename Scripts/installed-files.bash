@@ -71,6 +71,9 @@ list_files() {
     done <"$root/Mount/installed-files"
 }
 
+# Prints where file $1 is made, beside it: desktops and systemd pass over what is called so.
+draft_of() { printf '%s/.%s.new' "$(dirname -- "$1")" "$(basename -- "$1")"; }
+
 # Makes what the desktop derives from the installed files anew, where the programs for it are. Not of
 # what is staged: in a package it would take the place of what the machine has made of all its types.
 refresh_desktop() {

@@ -79,6 +79,35 @@ import Thumbnailing
             try files().contains("./home/.local/share/thumbnailers/shapeedit.thumbnailer"))
     }
 
+    @Test(arguments: ["bin/shapeedit", "systemd/user/shapeedit@.service"])
+    func `what was installed stays whole where an installation is cut off`(_ name: String) throws {
+        let arguments = "--user --prefix '\(prefix)' --build '\(folder.path)/build'"
+        try script("install", arguments)
+        let before = try Surroundings.contents("\(prefix)/\(name)")
+        let file = name.split(separator: "/").last ?? ""
+        // What writes a file is killed in the middle of it, and the script with it.
+        let (code, _) = try Surroundings.run(
+            """
+            mkdir '\(folder.path)/path' && cd '\(folder.path)/path' && cat >install <<'END'
+            #!/bin/bash
+            for target; do :; done
+            case $target in */\(file) | */.\(file).new)
+                mkdir -p "${target%/*}" && echo half >"$target" && kill -9 $PPID
+                exit 1
+            esac
+            exec /usr/bin/install "$@"
+            END
+            chmod +x install && PATH="$PWD:$PATH" HOME='\(folder.path)/home' \
+            '\(Surroundings.package)/Scripts/install' \(arguments)
+            """)
+        #expect(code != 0)
+        #expect(try Surroundings.contents("\(prefix)/\(name)") == before)
+        try script("install", arguments)
+        #expect(try Surroundings.contents("\(prefix)/\(name)") == before)
+        try script("uninstall", "--user --prefix '\(prefix)'")
+        #expect(try files().filter { !$0.hasPrefix("./path") } == ["./prefix"])
+    }
+
     @Test func `a unit that was enabled is not looked for any more`() throws {
         let units = "\(folder.path)/home/.config/systemd/user"
         try script("install", "--user --build '\(folder.path)/build'")
