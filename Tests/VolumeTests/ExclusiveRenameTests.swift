@@ -28,4 +28,17 @@ import Testing
             #expect(moved == Array("a".utf8))
         }
     }
+
+    @Test(.enabled(if: geteuid() == 0, "needs root"))
+    func `a file whose old name cannot go has no other one afterwards`() throws {
+        try InsideContainer.withFolder { path in
+            try Directories.make(path + "/kept")
+            _ = try OwnedDescriptor.open(path + "/kept/a", O_RDWR | O_CREAT, mode: 0o600)
+            try #require(system("chattr +a '\(path)/kept'") == 0)
+            defer { system("chattr -a '\(path)/kept'") }
+            #expect(throws: Errno(EPERM)) { try rename(path + "/kept/a", path + "/b") }
+            #expect(try Directories.names(in: path) == ["kept"])
+            #expect(try Directories.names(in: path + "/kept") == ["a"])
+        }
+    }
 }

@@ -25,7 +25,12 @@ public enum Directories {
 
     /// Shows the names in `path` without `.` and `..`, in no order, until `body` says that it is enough.
     package static func forEachName(in path: String, _ body: (String) -> Bool) throws(Errno) {
-        guard let directory = opendir(path.cPath) else { throw Errno.last }
+        var opened: OpaquePointer?
+        try check {
+            opened = opendir(path.cPath)
+            return opened == nil ? -1 : 0
+        }
+        guard let directory = opened else { throw Errno.last }
         defer { closedir(directory) }
         while true {
             // Only so an error is told from the end.
@@ -79,13 +84,19 @@ public enum Directories {
     private static func renameInSteps(_ from: String, _ to: String) throws(Errno) {
         do throws(Errno) {
             try check { link(from.cPath, to.cPath) }
-            unlink(from.cPath)
         } catch {
             // A folder, or a file system without hard links, which rclone's mounts say with EIO.
             guard [EPERM, EOPNOTSUPP, ENOSYS, EMLINK, EIO].contains(error.code) else { throw error }
             var status = stat()
             if lstat(to.cPath, &status) == 0 { throw Errno(EEXIST) }
             try check { rename(from.cPath, to.cPath) }
+            return
+        }
+        do throws(Errno) { try check { unlink(from.cPath) } } catch {
+            // Somebody else has removed or renamed it in the meantime.
+            if error.code == ENOENT { return }
+            unlink(to.cPath)
+            throw error
         }
     }
 
