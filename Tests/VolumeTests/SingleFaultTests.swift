@@ -205,12 +205,40 @@ struct SingleFaultTests {
         }
     }
 
+    @Test(arguments: [EIO, ENOMEM])
+    func `what may have been of a lost journal is set aside, whatever call fails`(error: Int32)
+        throws
+    {
+        try InsideContainer.withFolder { path in
+            let (crashed, again) = (path + "-crashed", path + "-again")
+            let container = try InsideContainer(path)
+            try container.save("a", Self.content(1))
+            container.settle()
+            try copy(path, crashed)
+            container.close()
+            try Directories.removeTree(crashed + "/journal")
+            let blob = ContentHash(word0: 1, word1: 2, word2: 3, word3: 4).description
+            try Directories.make(crashed + "/blobs/" + blob.prefix(2))
+            for file in ["staging/00000000000fff01", "blobs/\(blob.prefix(2))/\(blob)"] {
+                try OwnedDescriptor.open("\(crashed)/\(file)", O_RDWR | O_CREAT, mode: 0o600)
+                    .write([1, 2, 3], at: 0)
+            }
+            try failEachCall(error, opening: crashed, again) { call in
+                let names = (try? Directories.names(in: again + "/lost")) ?? []
+                #expect(names.count == 2, "\(names) when call \(call) failed")
+            }
+        }
+    }
+
     /// Lets each system call of an opening fail in its turn; the next opening finds all that was there.
     ///
     /// - Parameters:
     ///   - folder: of the container, which is copied for each.
     ///   - again: where to.
-    private func failEachCall(_ error: Int32, opening folder: String, _ again: String) throws {
+    ///   - look: is shown which call had failed, when the container is closed.
+    private func failEachCall(
+        _ error: Int32, opening folder: String, _ again: String, look: (Int) -> Void = { _ in }
+    ) throws {
         var count = 0
         var consumed = true
         while consumed, count < 400 {
@@ -224,6 +252,7 @@ struct SingleFaultTests {
             let container = try InsideContainer(again)
             #expect(try container.read("a") == Self.content(1), "call \(count) failed")
             container.close()
+            look(count)
             let report = try ContainerCheck.run("test", at: again)
             #expect(report.findings.map(\.problem) == [], "call \(count) failed")
         }

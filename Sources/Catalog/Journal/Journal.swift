@@ -38,8 +38,6 @@ package final class Journal {
     private var marked: ChangeSequence = 0
     /// Bytes a file can take.
     package let capacity: Int
-    /// Whether a file of it was not there, or empty: in a container that was open before it was removed.
-    package let isNew: Bool
 
     /// Opens the journal in `folder`, making it if it is not there.
     package init(folder: String) throws(Errno) {
@@ -52,7 +50,6 @@ package final class Journal {
         mark = try JournalMark(folder: folder)
         let sizes = (Int(try first.status().st_size), Int(try second.status().st_size))
         var capacity = min(sizes.0, sizes.1, Self.sizes[0])
-        isNew = capacity == 0
         for size in Self.sizes where capacity < Self.leastSize {
             do throws(Errno) {
                 try Self.allocate(first, Int64(size))

@@ -244,9 +244,9 @@ package struct ContainerCheck {
         orphans.remove(.root)
         let recovery = try Recovery(
             index: index, database: database, content: content, orphans: orphans.sorted())
-        guard let report = try recovery.run(after: journal, replayed: replayed) else { return nil }
+        guard let report = try recovery.run(replayed: replayed) else { return nil }
         try Recovery.forget(journal, report, database)
-        try database.setMeta("boot", try Boot(of: content.folder).text)
+        try Recovery.end(in: content.folder, database)
         try database.checkpoint()
         try Recovery.removeUnneeded(report, database, content)
         return report

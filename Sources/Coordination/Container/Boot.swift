@@ -11,21 +11,30 @@ struct Boot {
     /// As the catalog records it.
     let text: String
 
-    /// Fails where the kernel does not say now which boot this is: to take it for another would be to give up
-    /// what was closed before a crash.
+    /// Fails where the kernel does not say now which boot this is, or which mount: to take it for another would
+    /// be to give up what was closed before a crash.
     init(of folder: ContainerFolder) throws(Failure) {
-        let disk = DiskMount.number(of: folder.path).map(String.init) ?? Self.unknown
+        let number: UInt64?
+        do throws(Errno) { number = try DiskMount.number(of: folder.path) } catch {
+            throw Failure(.inputOutput, "\(folder.path): \(error)")
+        }
+        let disk = number.map(String.init) ?? Self.unknown
         text = "\(try Self.machine()) \(disk) \(Self.birth(of: folder.catalog))"
     }
 
     /// Whether what was written at the time that is `recorded` is there. Where the kernel does not show the
     /// disk's mount, or did not then, only the machine counts.
-    func includes(_ recorded: String?) -> Bool {
+    func includes(_ recorded: String?) throws(Failure) -> Bool {
         guard isOfMachine(recorded), let then = disk(of: recorded) else {
             return isOfMachine(recorded)
         }
         // Who copied it elsewhere read what was in the kernel's memory, too, if the disk was not away before.
-        if isCopied(since: recorded) { return UInt64(then).map(DiskMount.isThere) ?? false }
+        if isCopied(since: recorded) {
+            guard let number = UInt64(then) else { return false }
+            do throws(Errno) { return try DiskMount.isThere(number) } catch {
+                throw Failure(.inputOutput, "/sys/fs: \(error)")
+            }
+        }
         return disk(of: text) ?? then == then
     }
 

@@ -15,11 +15,18 @@ extension Container {
         )
     }
 
+    /// Under which the catalog keeps that its container was opened without a journal after a crash.
+    static let lostJournalKey = "lostjournal"
+
     /// Makes what is missing of the folder and opens the journal.
     static func openJournal(
         _ folder: ContainerFolder, of database: CatalogDatabase
     ) throws(Failure) -> Journal {
         try checkJournal(folder, of: database)
+        // Until all of an opening is done: one that is cut off leaves a journal, which has not what is gone.
+        if access(folder.journal, F_OK) != 0, try database.meta("clean") == "0" {
+            try database.setMeta(lostJournalKey, "1")
+        }
         try folder.make(isNew: false)
         if let path = Journal.oddFile(in: folder.journal) {
             throw oddFile(path)
@@ -57,7 +64,7 @@ extension Container {
         _ folder: ContainerFolder, by database: CatalogDatabase
     ) throws(Failure) -> Bool {
         let (boot, recorded) = (try Boot(of: folder), try database.meta("boot"))
-        return boot.includes(recorded) && !boot.isCopied(since: recorded)
+        return boot.isCopied(since: recorded) ? false : try boot.includes(recorded)
     }
 
     /// What to do about changes that cannot be read.

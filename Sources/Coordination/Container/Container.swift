@@ -196,14 +196,14 @@ package final class Container: @unchecked Sendable {
         let orphans = try load(index, from: database)
         let recovery = try Recovery(
             index: index, database: database, content: content, orphans: orphans)
-        let report = try recovery.run(after: journal, replayed: replayed)
+        let report = try recovery.run(replayed: replayed)
         if let report { try Recovery.forget(journal, report, database) }
         content.adoptSpares()
         let bookmarks = Bookmarks(
             try database.bookmarks(), key: try BookmarkKey.load(database))
         try database.setMeta("clean", "0")
         try database.setMeta(CatalogSum.key, nil)
-        try database.setMeta("boot", try Boot(of: folder).text)
+        try Recovery.end(in: folder, database)
         try database.checkpoint()
         if let report { try Recovery.removeUnneeded(report, database, content) }
         content.holdReserve()

@@ -24,31 +24,34 @@ struct LostContents {
     /// - Parameter kept: staged contents of versions that recovery made.
     /// - Returns: how many there were.
     func setAside(except kept: Set<NodeNumber>) throws(Failure) -> Int {
-        do throws(Failure) {
-            let blobs = try unneededBlobs()
-            var nodes: [NodeNumber] = []
-            for node in staged where !kept.contains(node) && !isEmpty(node) {
-                if try isUnknown(node) { nodes.append(node) }
-            }
-            do throws(Errno) {
-                for node in nodes { try content.setAside(node) }
-                for hash in blobs { try content.setAside(hash) }
-                return nodes.count + blobs.count
-            } catch {
-                throw Failure(
-                    .inputOutput, "\(content.folder.lost): \(error)",
-                    isDiskFull: error.isNoRoom)
-            }
+        let blobs = try unneededBlobs()
+        var nodes: [NodeNumber] = []
+        for node in try staged() where !kept.contains(node) && !isEmpty(node) {
+            if try isUnknown(node) { nodes.append(node) }
+        }
+        do throws(Errno) {
+            for node in nodes { try content.setAside(node) }
+            for hash in blobs { try content.setAside(hash) }
+            return nodes.count + blobs.count
         } catch {
-            // The next opening has to do it, and to find it missing too.
-            try? Directories.removeTree(content.folder.journal)
-            throw error
+            throw Failure(
+                .inputOutput, "\(content.folder.lost): \(error)",
+                isDiskFull: error.isNoRoom)
         }
     }
 
-    private var staged: Set<NodeNumber> {
-        let names = (try? Directories.names(in: content.folder.staging)) ?? []
+    private func staged() throws(Failure) -> Set<NodeNumber> {
+        let names = try names(in: content.folder.staging)
         return Set(names.compactMap(ContainerFolder.node(of:)) + content.packed.nodes)
+    }
+
+    /// Empty for a folder that is not there. One that cannot be listed is not empty: what is in it would be gone
+    /// in silence after all.
+    private func names(in folder: String) throws(Failure) -> [String] {
+        do throws(Errno) { return try Directories.names(in: folder) } catch {
+            if error.code == ENOENT || error.code == ENOTDIR { return [] }
+            throw Failure(.inputOutput, "\(folder): \(error)")
+        }
     }
 
     private func isEmpty(_ node: NodeNumber) -> Bool {
@@ -58,9 +61,8 @@ struct LostContents {
     /// Sealed contents that no version has: the change that made one sealed may be among the lost.
     private func unneededBlobs() throws(Failure) -> [ContentHash] {
         var result: [ContentHash] = []
-        for shelf in (try? Directories.names(in: content.folder.blobs)) ?? [] {
-            let names = (try? Directories.names(in: content.folder.blobs + "/" + shelf)) ?? []
-            for name in names {
+        for shelf in try names(in: content.folder.blobs) {
+            for name in try names(in: content.folder.blobs + "/" + shelf) {
                 if let hash = ContainerFolder.hash(of: name), try !database.isReferenced(hash) {
                     result.append(hash)
                 }

@@ -45,21 +45,20 @@ struct Recovery {
             max(latest, durableUntil).successor)
         clean = try database.meta("clean") == "1"
         let (boot, recorded) = (try Boot(of: content.folder), try database.meta("boot"))
-        report.afterPowerLoss = !clean && !boot.includes(recorded)
+        report.afterPowerLoss = clean ? false : try !boot.includes(recorded)
         report.isOfCopy = !clean && boot.isCopied(since: recorded)
         report.diskWasAway = report.afterPowerLoss && boot.isOfMachine(recorded)
     }
 
     /// Does all of it; `nil` if the container had been closed.
     ///
-    /// - Parameters:
-    ///   - journal: the container's.
-    ///   - replayed: how many changes of it the catalog did not have.
-    func run(after journal: Journal, replayed: Int) throws(Failure) -> RecoveryReport? {
+    /// - Parameter replayed: how many changes of the journal the catalog did not have.
+    func run(replayed: Int) throws(Failure) -> RecoveryReport? {
         var recovery = self
         recovery.report.replayed = replayed
         // A container that was closed needs none, and a power loss may have taken one that was just made.
-        recovery.report.lacksJournal = journal.isNew && !clean && !report.afterPowerLoss
+        let isLost = try database.meta(Container.lostJournalKey) != nil
+        recovery.report.lacksJournal = isLost && !clean && !report.afterPowerLoss
         var kept: Set<NodeNumber> = []
         let sessions = try database.sessions()
         // Before anybody reads them here: a mapping of the mount before can outlive it.
@@ -100,6 +99,12 @@ struct Recovery {
             && report.damaged.isEmpty
         return clean && recovery.mutationCount == 0 && report.damaged.isEmpty
             ? nil : recovery.report
+    }
+
+    /// Notes that all of it is done and was said.
+    static func end(in folder: ContainerFolder, _ database: CatalogDatabase) throws(Failure) {
+        try database.setMeta("boot", try Boot(of: folder).text)
+        try database.setMeta(Container.lostJournalKey, nil)
     }
 
     var lost: LostContents {
