@@ -139,6 +139,14 @@ package struct ContainerFolder: Sendable {
         return ((try? Directories.names(in: blobs)) ?? []).contains { hasFiles(blobs + "/" + $0) }
     }
 
+    /// Whether the container has its catalog. Fails where the folder may not be entered.
+    package func hasCatalog() throws(Failure) -> Bool {
+        if access(catalog, F_OK) == 0 { return true }
+        guard errno == EACCES else { return false }
+        try checkOwner()
+        throw Failure(.noPermission, "\(path): \(Errno(EACCES))")
+    }
+
     /// What to say where only the catalog of a container is missing, or the container is on a disk that is not
     /// there; `nil` where the catalog is there, or there are no contents either.
     package var lostCatalog: Failure? {

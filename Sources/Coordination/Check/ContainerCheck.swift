@@ -111,7 +111,7 @@ package struct ContainerCheck {
 
     /// Fails if the container has no catalog. Where there are no contents either, its making was cut off.
     private static func requireCatalog(_ folder: ContainerFolder, _ name: String) throws(Failure) {
-        if access(folder.catalog, F_OK) == 0 { return }
+        if try folder.hasCatalog() { return }
         guard folder.hasContents else {
             throw Failure(.noInput, "there is no container \(name)")
         }

@@ -139,13 +139,7 @@ enum Containers {
     }
 
     static func exists(_ name: String) throws(Failure) -> Bool {
-        let folder = ContainerFolder(path: try path(name))
-        if access(folder.catalog, F_OK) == 0 { return true }
-        if errno == EACCES {
-            try folder.checkOwner()
-            throw Failure(.noPermission, "\(folder.path): \(Errno(EACCES))")
-        }
-        return false
+        try ContainerFolder(path: try path(name)).hasCatalog()
     }
 
     /// Fails unless there is a container of this name.
@@ -196,10 +190,14 @@ enum Containers {
     /// Containers that cannot be used as they are: what is missing of each.
     static func lost() throws(Failure) -> [String: Failure] {
         let home = try home()
-        let found = try entries(of: home).filter(ContainerName.isValid).map {
-            ($0, ContainerFolder(path: home + "/" + $0).lostCatalog)
+        var lost: [String: Failure] = [:]
+        for name in try entries(of: home) where ContainerName.isValid(name) {
+            let folder = ContainerFolder(path: home + "/" + name)
+            do throws(Failure) {
+                lost[name] = try folder.hasCatalog() ? nil : folder.lostCatalog
+            } catch { lost[name] = error }
         }
-        return Dictionary(uniqueKeysWithValues: found).compactMapValues { $0 }
+        return lost
     }
 
     private static func entries(of home: String) throws(Failure) -> [String] {

@@ -166,6 +166,22 @@ struct LeftoverTests {
         }
     }
 
+    @Test(arguments: [
+        ("sqlite3 catalog.sqlite 'PRAGMA user_version = 9999'", "newer ShapeEdit"),
+        ("head -c 64K /dev/urandom > catalog.sqlite", "catalog.sqlite"),
+    ])
+    func `who deletes a container that cannot be read is told so`(_ damage: String, _ told: String)
+        throws
+    {
+        try withBrokenContainer { broken in
+            try broken.damage(damage)
+            let result = try broken.container.command("container", "delete", "--force", "test")
+            #expect(result.status == 0, "\(result)")
+            #expect(result.errorText.contains(told), "\(result)")
+            #expect(access(broken.folder, F_OK) != 0)
+        }
+    }
+
     @Test(.enabled(if: geteuid() == 0, "needs root"))
     func `a container whose deletion was cut off shows no half of its documents`() throws {
         try withBrokenContainer { broken in

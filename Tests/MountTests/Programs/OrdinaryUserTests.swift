@@ -37,6 +37,23 @@ struct OrdinaryUserTests {
         }
     }
 
+    @Test func `a container whose folder may not be entered is there, and that is said`() throws {
+        let container = try Container(user: nobody)
+        defer { container.remove() }
+        try container.mount()
+        try container.unmount()
+        chmod(container.folder, 0)
+        defer { chmod(container.folder, 0o700) }
+        let list = try container.command("container", "list")
+        #expect(list.status == 0 && list.text == "\(container.name)\n", "\(list)")
+        #expect(list.errorText.contains("\(container.folder): Permission denied"), "\(list)")
+        for words in [["check"], ["info"], ["delete", "--force"]] {
+            let result = try container.command(["container"] + words + [container.name])
+            #expect(result.status == EX_NOPERM, "\(words): \(result)")
+            #expect(result.errorText.contains("Permission denied"), "\(words): \(result)")
+        }
+    }
+
     @Test(.enabled(if: isInstalled("prlimit"), "needs prlimit"))
     func `a mount outlives a time in which its user may have no more threads`() throws {
         try withDocument { volume, agent, daemon in

@@ -51,8 +51,8 @@ struct ContainerCommand: ParsableCommand {
         static let configuration = CommandConfiguration(
             commandName: "list", abstract: "List the containers.",
             discussion: """
-                Also those whose catalog is missing, or that a link leads to on a disk that is not there: what is \
-                wrong with them is said on standard error.
+                Also those whose catalog is missing, whose folder may not be entered, or that a link leads to on a \
+                disk that is not there: what is wrong with them is said on standard error.
                 """)
         @Flag(help: "Print JSON.") var json = false
 
@@ -125,7 +125,10 @@ struct ContainerCommand: ParsableCommand {
         static let configuration = CommandConfiguration(
             commandName: "delete",
             abstract: "Delete a container with everything in it.",
-            discussion: "Files of others in its folder are left alone and named.")
+            discussion: """
+                Files of others in its folder are left alone and named. If its catalog cannot be read, or is one \
+                of a newer version, that is said first.
+                """)
         @Argument(help: "The container.", completion: .containers) var name: String
         @Flag(help: "Do not ask.") var force = false
         @Flag(help: "Print JSON.") var json = false
@@ -133,6 +136,12 @@ struct ContainerCommand: ParsableCommand {
         func run() throws {
             let path = try Containers.path(name)
             try ContainerFolder(path: path).checkOurs(name)
+            if try Containers.exists(name) {
+                // It may hold more than who deletes it believes.
+                do throws(Failure) { _ = try Containers.store(name) } catch {
+                    Console.complain(error.message)
+                }
+            }
             if !force, isatty(0) == 1 {
                 Console.complain("delete \(name) with all its documents and versions? (yes/no)")
                 guard readLine() == "yes" else { throw Failure(.usage, "nothing was deleted") }
