@@ -109,8 +109,12 @@ package final class StoreOwnership: Sendable {
     }
 
     /// Whether what counts as stored here has to be compared with what the store has: the container is a copy of
-    /// the store's owner, which may have removed things since.
-    package var isUncompared: Bool { known(markedBy: nil) == .ownerOfCopied }
+    /// the store's owner, which may have removed things since. Also where that cannot be read for a moment.
+    package var isUncompared: Bool {
+        do throws(StoreError) { return try known(markedBy: nil) == .ownerOfCopied } catch {
+            return true
+        }
+    }
 
     /// What counts as stored is there, or is put again; nobody removes it any more.
     func noteCompared() throws(StoreError) {

@@ -249,7 +249,7 @@ final class Weeding: Sendable {
             }
             // Only when the catalog is sure to have forgotten them, also after a power loss.
             guard let inUse, (try? volume.log.synchronize()) != nil else {
-                return left.withLock { $0 = versions }
+                return left.withLock { $0 += versions }
             }
             for (version, inUse) in zip(versions, inUse) {
                 volume.pictures?.remove(version.node)
