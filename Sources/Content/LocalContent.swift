@@ -253,7 +253,8 @@ package final class LocalContent: Sendable {
                 // The folder is missing, or the file.
                 try check { access(source, F_OK) }
                 try Directories.make(folder.blobs + "/" + hash.description.prefix(2))
-                try seal(node, hash: hash, replacing: replacing)
+                // Once more, and not again and again: what has the folder's name may be a link that leads nowhere.
+                try Directories.renameExclusively(source, target)
             default: throw error
             }
         }
