@@ -42,6 +42,14 @@ extension CatalogDatabase {
         return try rows(select)
     }
 
+    /// When the last version was published, of all; the first moment if there is none. Looks at all versions.
+    package func lastPublished() throws(Failure) -> Timestamp {
+        // See ``versions(of:)``.
+        let last = try connection.integer(
+            "SELECT published FROM version ORDER BY published < 0 DESC, published DESC LIMIT 1")
+        return Timestamp(rawValue: UInt64(bitPattern: last))
+    }
+
     /// The versions of a document, and those that `item` wrote as another one, by item and ordinal.
     package func versions(
         of document: DocumentID, andOf item: ItemNumber

@@ -244,6 +244,11 @@ package struct ContainerCheck {
         orphans.remove(.root)
         let recovery = try Recovery(
             index: index, database: database, content: content, orphans: orphans.sorted())
+        if recovery.isNoteDamaged {
+            find(
+                "\(content.folder.durable) was damaged: what is on the disk is not known before the next mount",
+                repaired: true, isOfCatalog: false)
+        }
         guard let report = try recovery.run(replayed: replayed) else { return nil }
         try Recovery.forget(journal, report, database)
         try Recovery.end(in: content.folder, database)

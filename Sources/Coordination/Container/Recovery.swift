@@ -25,6 +25,12 @@ struct Recovery {
     let versions: [VersionRow]
     let clean: Bool
     let durableUntil: Timestamp
+    /// Until when all is on the disk was noted as a moment that cannot be: all versions from here on would have
+    /// that one, and of those of one moment only the last is kept.
+    let isNoteDamaged: Bool
+
+    /// Nobody notes a moment so much later than all versions and the clock, in seconds.
+    private static let longestQuiet: Double = 366 * 86_400
 
     init(
         index: MemoryIndex, database: CatalogDatabase, content: LocalContent, orphans: [ItemNumber]
@@ -34,15 +40,15 @@ struct Recovery {
         self.content = content
         self.orphans = orphans
         nextNumber = database.highestNumber + 1
-        do throws(Errno) { durableUntil = try content.notedDurability() } catch {
-            throw Failure(.inputOutput, "\(content.folder.durable): \(error)")
-        }
+        let (now, noted) = (Timestamp(WallClock.now), try Self.notedDurability(content))
+        // One that has not come is of before the clock was set back, or damage.
+        let last = noted > now ? max(now, try database.lastPublished()) : noted
+        isNoteDamaged = noted.secondsSince(last) > Self.longestQuiet
+        durableUntil = isNoteDamaged ? Timestamp(rawValue: 0) : noted
         versions = try database.stagedVersions()
         // All others are durable.
         let latest = versions.map(\.published).max() ?? durableUntil
-        time = max(
-            Timestamp(WallClock.now),
-            max(latest, durableUntil).successor)
+        time = max(now, max(latest, isNoteDamaged ? last : durableUntil).successor)
         clean = try database.meta("clean") == "1"
         let (boot, recorded) = (try Boot(of: content.folder), try database.meta("boot"))
         report.afterPowerLoss = clean ? false : try !boot.includes(recorded)
@@ -50,11 +56,18 @@ struct Recovery {
         report.diskWasAway = report.afterPowerLoss && boot.isOfMachine(recorded)
     }
 
+    private static func notedDurability(_ content: LocalContent) throws(Failure) -> Timestamp {
+        do throws(Errno) { return try content.notedDurability() } catch {
+            throw Failure(.inputOutput, "\(content.folder.durable): \(error)")
+        }
+    }
+
     /// Does all of it; `nil` if the container had been closed.
     ///
     /// - Parameter replayed: how many changes of the journal the catalog did not have.
     func run(replayed: Int) throws(Failure) -> RecoveryReport? {
         var recovery = self
+        if isNoteDamaged { unlink(content.folder.durable) }
         recovery.report.replayed = replayed
         // A container that was closed needs none, and a power loss may have taken one that was just made.
         let isLost = try database.meta(Container.lostJournalKey) != nil
