@@ -65,10 +65,10 @@ extension Volume {
 
     /// The version's row; `nil` if it is gone. EIO if the catalog cannot be asked.
     func versionRow(_ node: NodeNumber) throws(Errno) -> VersionRow? {
-        let row: VersionRow?? = try? container.query { (database) throws(Failure) in
-            try database.version(node.item, node.ordinal)
-        }
-        guard let row else { throw Errno(EIO) }
-        return row
+        do throws(Failure) {
+            return try container.query { (database) throws(Failure) in
+                try database.version(node.item, node.ordinal)
+            }
+        } catch { throw Errno(EIO) }
     }
 }

@@ -68,11 +68,11 @@ extension VirtualTree {
         }
     }
 
+    /// A version; ENOENT if it is gone, EIO if the catalog cannot be asked.
     func row(_ item: ItemNumber, _ ordinal: Ordinal) throws(Errno) -> VersionRow {
-        let row: VersionRow?? = try? volume.container.query { (database) throws(Failure) in
-            try database.version(item, ordinal)
+        guard let row = try volume.versionRow(NodeNumber(item, ordinal)) else {
+            throw Errno(ENOENT)
         }
-        guard let found = row ?? nil else { throw Errno(ENOENT) }
-        return found
+        return row
     }
 }
