@@ -30,7 +30,7 @@ package struct Gathering {
     package private(set) var found: [Found] = []
     /// Directories that are still to be looked at, with where to go on; paths end with a slash.
     private var open: [(item: ItemNumber, path: String, cursor: UInt64)] = []
-    /// Names looked at in one step.
+    /// Names and directories looked at in one step.
     private static let step = 512
 
     package init(_ query: Query, _ knowledge: Knowledge = Knowledge()) {
@@ -57,6 +57,8 @@ package struct Gathering {
     ) -> Bool {
         var count = 0
         while count < Self.step, let directory = open.popLast() {
+            // Also of those in which there is nothing: there may be a hundred thousand.
+            count += 1
             let position = index.find(directory.item)
             // Gone since.
             if position == 0 { continue }
@@ -64,7 +66,7 @@ package struct Gathering {
             while name != 0 {
                 look(at: name, in: directory.path, index, arrived)
                 count += 1
-                if count == Self.step {
+                if count >= Self.step {
                     open.append((directory.item, directory.path, index.cursor(name)))
                     break
                 }
