@@ -175,14 +175,22 @@ package struct ContainerFolder: Sendable {
 
     /// The node that a file in ``staging`` has for its name; `nil` for what is not ours.
     package static func node(of name: String) -> NodeNumber? {
-        guard name.utf8.count == 16 else { return nil }
-        return UInt64(name, radix: 16).map { NodeNumber(rawValue: $0) }
+        guard let number = UInt64(name, radix: 16) else { return nil }
+        let node = NodeNumber(rawValue: number)
+        return node.fileName == name ? node : nil
     }
 
     /// The hash that a file among ``blobs`` has for its name; `nil` for what is not ours.
     package static func hash(of name: String) -> ContentHash? {
-        guard name.utf8.count == 64 else { return nil }
-        return Hexadecimal.bytes(name.utf8).flatMap { ContentHash(bytes: $0) }
+        guard let hash = Hexadecimal.bytes(name.utf8).flatMap({ ContentHash(bytes: $0) }),
+            hash.description == name
+        else { return nil }
+        return hash
+    }
+
+    /// Whether a folder in ``blobs`` or ``pictures`` has the name of one of ours: that of a byte.
+    package static func isShelf(_ name: String) -> Bool {
+        name.utf8.count == 2 && Hexadecimal.bytes(name.utf8).map(Hexadecimal.text) == name
     }
 
     /// Makes the folders that are missing, each 0700.

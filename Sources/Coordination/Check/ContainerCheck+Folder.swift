@@ -38,7 +38,7 @@ extension ContainerCheck {
         checkPictures()
         for shelf in listing(folder.blobs) {
             let path = folder.blobs + "/" + shelf
-            guard shelf.utf8.count == 2, UInt8(shelf, radix: 16) != nil, kind(of: path) == S_IFDIR
+            guard ContainerFolder.isShelf(shelf), kind(of: path) == S_IFDIR
             else {
                 findForeign("blobs/" + shelf)
                 continue
@@ -57,7 +57,7 @@ extension ContainerCheck {
         let folder = content.folder.pictures
         for shelf in listing(folder) {
             let path = folder + "/" + shelf
-            guard shelf.utf8.count == 2, UInt8(shelf, radix: 16) != nil, kind(of: path) == S_IFDIR
+            guard ContainerFolder.isShelf(shelf), kind(of: path) == S_IFDIR
             else {
                 findForeign("pictures/" + shelf)
                 continue
