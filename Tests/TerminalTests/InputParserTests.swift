@@ -44,6 +44,19 @@ import Testing
         #expect(events("\u{1B}\u{1B}[A") == [.key(.escape), .key(.up)])
     }
 
+    @Test(arguments: ["P", "X", "]", "^", "_"] as [Character])
+    func `alt with a key that begins a string of the terminal takes no keys away`(
+        _ character: Character
+    ) {
+        var parser = InputParser()
+        #expect(parser.feed("\u{1B}\(character)".utf8).isEmpty && parser.isWaiting)
+        #expect(parser.flush() == [.key(.character(character), .alt)])
+        #expect(parser.feed("q".utf8) == [.key(.character("q"))])
+        // A string that has begun is none, however long the rest of it takes.
+        #expect(parser.feed("\u{1B}\(character)0".utf8).isEmpty && !parser.isWaiting)
+        #expect(parser.flush().isEmpty && parser.feed("1\u{1B}\\".utf8).isEmpty)
+    }
+
     @Test func `the mouse tells where and what`() {
         #expect(
             events("\u{1B}[<0;5;3M\u{1B}[<32;6;3M\u{1B}[<0;6;3m\u{1B}[<65;1;1M") == [

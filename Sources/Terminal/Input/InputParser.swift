@@ -41,7 +41,9 @@ public struct InputParser: Sendable {
         switch state {
         case .ground: !held.isEmpty
         case .escape, .singleShift, .control, .consoleFunction: true
-        case .string, .stringEscape, .paste: false
+        // Alt with the key that begins such a string is the same byte.
+        case .string: held.isEmpty && !isTooLong
+        case .stringEscape, .paste: false
         }
     }
 
@@ -60,6 +62,8 @@ public struct InputParser: Sendable {
         case .escape: return [.key(.escape)]
         case .singleShift: return [.key(.character("O"), .alt)]
         case .control where held.isEmpty: return [.key(.character("["), .alt)]
+        case .string(let introducer):
+            return [.key(.character(Character(Unicode.Scalar(introducer))), .alt)]
         default: return []
         }
     }
