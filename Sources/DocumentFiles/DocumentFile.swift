@@ -224,9 +224,10 @@ package struct DocumentFile: Sendable {
         describedAs description: String,
         _ successor: (String) -> Void = { _ in }
     ) throws(Failure) -> String? {
-        let journal = HistoryJournal(of: claim.file, isCoordinated: claim.isCoordinated)
+        var journal = HistoryJournal(of: claim.file, isCoordinated: claim.isCoordinated)
         let written = try put(after, claim, successor)
         defer { withExtendedLifetime(written) {} }
+        journal.follow(written)
         // The document is what matters: a history that cannot be had is said, not fatal.
         do throws(Errno) {
             let isKept = try journal.record(
@@ -335,7 +336,7 @@ package struct DocumentFile: Sendable {
         let now = try read(claim)
         if let made = attempt.made(now, isUndo: isUndo) { return made }
         let direction = isUndo ? -1 : 1
-        let journal = HistoryJournal(of: claim.file, isCoordinated: claim.isCoordinated)
+        var journal = HistoryJournal(of: claim.file, isCoordinated: claim.isCoordinated)
         var steps = try states(journal, now)
         let reached: (step: HistoryStep, bytes: [UInt8])?
         do throws(Errno) { reached = try journal.reach(direction, in: &steps) } catch {
@@ -367,6 +368,7 @@ package struct DocumentFile: Sendable {
         }
         let written = try put(bytes, claim, successor)
         defer { withExtendedLifetime(written) {} }
+        journal.follow(written)
         let former = steps
         steps.move(direction)
         if !journal.store(steps, at: path), steps.target(1) != nil {

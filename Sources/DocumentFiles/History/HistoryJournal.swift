@@ -20,6 +20,8 @@ struct HistoryJournal {
 
     /// `nil` where there is no place to keep a history.
     private let folder: String?
+    /// Where the folder goes, with the file that has taken the document's name; `nil` if none has.
+    private var successor: String?
     /// Whether no other file can have had the folder.
     private let isSure: Bool
     private let isCoordinated: Bool
@@ -32,6 +34,17 @@ struct HistoryJournal {
         (folder, isSure) = (place?.path, place?.isSure ?? true)
         self.isCoordinated = isCoordinated
         modified = (try? file.status()).map { FileStamp($0).modified } ?? HistoryStep.now
+    }
+
+    /// What is noted from now on is of the file that has taken the document's name, if one has. By its path others
+    /// may have put theirs there meanwhile, whose history it is not.
+    mutating func follow(_ successor: borrowing OwnedDescriptor?) {
+        switch successor {
+        case .some(let file):
+            let place = HistoryPlace.folder(of: file, isCoordinated: isCoordinated)?.path
+            self.successor = place == folder ? nil : place
+        case .none: self.successor = nil
+        }
     }
 
     // MARK: Reading
@@ -235,7 +248,7 @@ struct HistoryJournal {
         do throws(Errno) {
             steps = try own(current: before, of: path) { mountVersions(of: path) }
         } catch {
-            goAlong(to: path)
+            goAlong()
             throw error
         }
         let former = steps.currentStep
@@ -301,17 +314,15 @@ struct HistoryJournal {
                 unlink(folder + "/" + name)
             }
         }
-        return goAlong(to: path) && isStored && isWhole
+        return goAlong() && isStored && isWhole
     }
 
     /// Moves the folder along if the document has a new inode. Says whether it could.
     @discardableResult
-    private func goAlong(to path: String) -> Bool {
-        guard !isCoordinated, let folder, let place = HistoryPlace.folder(at: path),
-            place != folder
-        else { return true }
-        try? Directories.removeTree(place)
-        return rename(folder, place) == 0
+    private func goAlong() -> Bool {
+        guard let folder, let successor else { return true }
+        try? Directories.removeTree(successor)
+        return rename(folder, successor) == 0
     }
 
     /// Lets the oldest states go beyond the limits, never the current one.

@@ -56,13 +56,6 @@ enum HistoryPlace {
         "document-" + plain(container) + "-"
     }
 
-    /// The history's folder of the file that `path`, which is no symlink, names outside mounts.
-    static func folder(at path: String) -> String? {
-        var status = stat()
-        guard let root, stat(path.cPath, &status) == 0 else { return nil }
-        return root + "/" + inodeName(status, Directories.birthTime(path.cPath, in: AT_FDCWD))
-    }
-
     /// Inodes are given out again, often at once and for the same name: the moment tells which file
     /// it is.
     private static func inodeName(_ status: stat, _ birth: UInt64) -> String {

@@ -1,3 +1,5 @@
+import Glibc
+import Probing
 import TestSupport
 import Testing
 
@@ -38,6 +40,31 @@ import Testing
             #expect(try desk.shapeedit(["undo", "s.shape"]).errorText.isEmpty)
             #expect(try desk.shapeedit(["redo", "s.shape"]).errorText.isEmpty)
             #expect(try desk.run("get", "s.shape", "title") == "three\n")
+        }
+    }
+
+    @Test func `a history goes with what was written, not to what others put in its place then`()
+        throws
+    {
+        try withDesk(.plain) { desk in
+            try desk.run("new", "s.shape")
+            try desk.run("title", "s.shape", "one")
+            // The next state waits for somebody to read it, when the document is written already.
+            let fifo =
+                try desk.shell(
+                    "cd '\(desk.stateHome)/shapeedit/history'/* && mkfifo 2.new && pwd"
+                ).dropLast() + "/2.new"
+            try desk.run("new", "other.shape")
+            for title in ["theirs", "later"] { try desk.run("title", "other.shape", title) }
+            let edit = try desk.start(["title", "s.shape", "two"])
+            waitUntil { (try? desk.get("s.shape", "title")) == "two" || !edit.isRunning }
+            try desk.shell("mv other.shape s.shape")
+            try desk.shell("timeout 60 cat '\(fifo)'")
+            #expect(edit.wait().status == 0)
+            let steps = try HistoryTests.steps(desk, "s.shape").0
+            #expect(steps.suffix(2) == ["title theirs", "title later"])
+            try desk.run("undo", "s.shape")
+            #expect(try desk.get("s.shape", "title") == "theirs")
         }
     }
 }
