@@ -27,8 +27,9 @@ package enum WrittenFile {
             if let open = try DescriptorPath.duplicate(path) { return try fill(open, body) }
             // A symlink stays, and what it names is replaced.
             guard overwriting || isStream(path), let found = realpath(path.cPath, nil) else {
+                let draft = try draft(beside: path, body)
                 _ = try WholeFile.create(path, mode: 0o666) { (file) throws(Errno) in
-                    try fill(file, body)
+                    try fill(file, draft, body)
                 }
                 return
             }
@@ -94,6 +95,28 @@ package enum WrittenFile {
         return false
     }
 
+    /// The bytes of `body` in memory, where the file beside `path` has a temporary name until it is whole, as in
+    /// mounts: what makes them may take long, and be ended meanwhile. Else nothing.
+    private static func draft(
+        beside path: String, _ body: WholeFile.Parts
+    ) throws(Errno) -> OwnedDescriptor? {
+        guard WholeFile.isOnFuse(beside: path) else { return nil }
+        let draft = try OwnedDescriptor.inMemory()
+        try fill(draft, body)
+        return draft
+    }
+
+    private static func fill(
+        _ file: borrowing OwnedDescriptor, _ draft: borrowing OwnedDescriptor?,
+        _ body: WholeFile.Parts
+    ) throws(Errno) {
+        switch draft {
+        case .some(let draft):
+            try WholeFile.copy(draft, to: file, size: Int64(try draft.status().st_size))
+        case .none: try fill(file, body)
+        }
+    }
+
     private static func fill(
         _ file: borrowing OwnedDescriptor,
         _ body: WholeFile.Parts
@@ -110,8 +133,9 @@ package enum WrittenFile {
         if status.st_mode & S_IFMT == S_IFREG {
             try WholeFile.checkWritable(path)
             let model = try OwnedDescriptor.open(path, O_RDONLY)
+            let draft = try draft(beside: path, body)
             _ = try WholeFile.replace(path, like: model) { (file) throws(Errno) in
-                try fill(file, body)
+                try fill(file, draft, body)
             }
             return
         }

@@ -80,16 +80,25 @@ package enum WholeFile {
     }
 
     private static func fill(_ file: borrowing OwnedDescriptor, with bytes: [UInt8]) throws(Errno) {
+        try holdingSignals { () throws(Errno) in
+            let former = try file.status().st_size
+            try file.write(bytes, at: 0)
+            if former > bytes.count {
+                _ = try check { ftruncate(file.number, off_t(bytes.count)) }
+            }
+        }
+    }
+
+    /// Signals that would end this process, or stop it, wait until `body` is done.
+    private static func holdingSignals<Result: ~Copyable>(
+        _ body: () throws(Errno) -> Result
+    ) throws(Errno) -> Result {
         var all = sigset_t()
         var before = sigset_t()
         sigfillset(&all)
         pthread_sigmask(SIG_BLOCK, &all, &before)
         defer { pthread_sigmask(SIG_SETMASK, &before, nil) }
-        let former = try file.status().st_size
-        try file.write(bytes, at: 0)
-        if former > bytes.count {
-            _ = try check { ftruncate(file.number, off_t(bytes.count)) }
-        }
+        return try body()
     }
 
     /// Writes a new file beside `path` and gives it that name: whoever opens `path` finds the old
@@ -228,19 +237,16 @@ package enum WholeFile {
         var former = [UInt8](repeating: 0, count: Int(try file.status().st_size))
         let count = try file.read(into: &former, at: 0)
         former.removeLast(former.count - count)
-        var all = sigset_t()
-        var before = sigset_t()
-        sigfillset(&all)
-        pthread_sigmask(SIG_BLOCK, &all, &before)
-        defer { pthread_sigmask(SIG_SETMASK, &before, nil) }
-        do throws(Errno) {
-            try fill(named, with: bytes)
-            _ = try check { fsync(named.number) }
-        } catch {
-            // What went wrong is worth more than what goes wrong now.
-            try? fill(named, with: former)
-            fsync(named.number)
-            throw error
+        try holdingSignals { () throws(Errno) in
+            do throws(Errno) {
+                try fill(named, with: bytes)
+                _ = try check { fsync(named.number) }
+            } catch {
+                // What went wrong is worth more than what goes wrong now.
+                try? fill(named, with: former)
+                fsync(named.number)
+                throw error
+            }
         }
     }
 
@@ -264,7 +270,14 @@ package enum WholeFile {
         _ path: String, mode: UInt32, replaces: Bool = false,
         write: (borrowing OwnedDescriptor) throws(Errno) -> Void
     ) throws(Errno) -> OwnedDescriptor {
-        try make(
+        if !replaces, let file = unnamedFile(beside: path, mode) {
+            // It needs no other name before: linkat(2) takes none that is there.
+            try write(file)
+            _ = try check { fsync(file.number) }
+            try link(file, path)
+            return file
+        }
+        return try make(
             mode: mode, beside: path, write: write, prepare: { _ in },
             name: { _, temporary throws(Errno) in
                 if replaces {
@@ -279,7 +292,8 @@ package enum WholeFile {
     /// fails, nothing is left of it.
     ///
     /// Where files can be without a name it has none until then, so that nothing is left of it either when
-    /// the process is killed or the power fails.
+    /// the process is killed or the power fails. While it has the temporary one, signals that would end the
+    /// process wait.
     ///
     /// - Parameter prepare: what else belongs to the file, before it is made durable.
     /// - Parameter name: gives it its name, as the last step.
@@ -294,29 +308,37 @@ package enum WholeFile {
             try write(file)
             try prepare(file)
             _ = try check { fsync(file.number) }
-            _ = try check {
-                linkat(
-                    AT_FDCWD, descriptorPath(file), AT_FDCWD, temporary.cPath, AT_SYMLINK_FOLLOW)
+            try holdingSignals { () throws(Errno) in
+                try link(file, temporary)
+                do throws(Errno) { try name(file, temporary) } catch {
+                    unlink(temporary.cPath)
+                    throw error
+                }
             }
-            do throws(Errno) { try name(file, temporary) } catch {
+            return file
+        }
+        return try holdingSignals { () throws(Errno) in
+            // A name that is taken is somebody else's and stays.
+            let file = try OwnedDescriptor.open(
+                temporary, O_WRONLY | O_CREAT | O_EXCL, mode: mode)
+            do throws(Errno) {
+                try write(file)
+                try prepare(file)
+                _ = try check { fsync(file.number) }
+                try name(file, temporary)
+            } catch {
                 unlink(temporary.cPath)
                 throw error
             }
             return file
         }
-        // A name that is taken is somebody else's and stays.
-        let file = try OwnedDescriptor.open(
-            temporary, O_WRONLY | O_CREAT | O_EXCL, mode: mode)
-        do throws(Errno) {
-            try write(file)
-            try prepare(file)
-            _ = try check { fsync(file.number) }
-            try name(file, temporary)
-        } catch {
-            unlink(temporary.cPath)
-            throw error
+    }
+
+    /// Gives a file that has no name its first one; EEXIST if that is taken.
+    private static func link(_ file: borrowing OwnedDescriptor, _ path: String) throws(Errno) {
+        _ = try check {
+            linkat(AT_FDCWD, descriptorPath(file), AT_FDCWD, path.cPath, AT_SYMLINK_FOLLOW)
         }
-        return file
     }
 
     /// A new file without a name in the folder of `path`; `nil` where there is no such thing, as on
@@ -324,13 +346,21 @@ package enum WholeFile {
     /// watches the folder there of such a file under the name "/", and GLib ends a program that hears of a name
     /// like that, as a file manager that shows the folder.
     private static func unnamedFile(beside path: String, _ mode: mode_t) -> OwnedDescriptor? {
-        var folder = String(path[..<path.lastName.startIndex])
-        if folder.isEmpty { folder = "." }
-        guard !Directories.isOnFuse(folder),
-            let file = try? OwnedDescriptor.open(folder, O_WRONLY | unnamed, mode: mode),
+        guard !isOnFuse(beside: path),
+            let file = try? OwnedDescriptor.open(folder(of: path), O_WRONLY | unnamed, mode: mode),
             access(descriptorPath(file), F_OK) == 0
         else { return nil }
         return file
+    }
+
+    /// Whether a file that is made at the path is one of FUSE, and so has a temporary name while it is written.
+    package static func isOnFuse(beside path: String) -> Bool {
+        Directories.isOnFuse(folder(of: path))
+    }
+
+    private static func folder(of path: String) -> String {
+        let folder = String(path[..<path.lastName.startIndex])
+        return folder.isEmpty ? "." : folder
     }
 
     /// O_TMPFILE, which does not import by this name.
