@@ -1,4 +1,5 @@
 import Glibc
+import Probing
 import TestSupport
 import Testing
 
@@ -62,6 +63,23 @@ struct VersionCommandTests {
                 try desk.run("restore", file, second)
                 #expect(Self.text(desk, file) == scene("second"))
             }
+        }
+    }
+
+    @Test(
+        .enabled(if: isInstalled("strace"), "needs strace"), arguments: DataPath.mounts.prefix(1))
+    func `a restore that is done is done, whatever becomes of its claim`(_ place: DataPath) throws {
+        try withDesk(place) { desk in
+            try desk.shell("printf old > note.txt")
+            usleep(Self.apart)
+            try desk.shell("printf new > note.txt")
+            // The first message asks for the claim, the second one lets it go.
+            try desk.shell(
+                """
+                strace -f -qq -o /dev/null -e trace=sendto -e inject=sendto:error=EPIPE:when=2 \
+                    '\(try BuiltPrograms.shapeedit())' restore note.txt
+                """)
+            #expect(Self.text(desk, "note.txt") == "old")
         }
     }
 

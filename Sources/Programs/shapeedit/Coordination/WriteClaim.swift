@@ -14,13 +14,20 @@ enum WriteClaim {
     ) throws(Failure) -> Result {
         guard FileCoordinator.isServed(file) else { return try body() }
         let coordinator = FileCoordinator(purpose: FileCoordinator.inheritedPurpose)
+        var done: Result?
         do {
             return try coordinator.coordinate(
                 [FileIntent(file, .write)], waiting: .seconds(patience)
-            ) { _ in try body() }
+            ) { _ in
+                let result = try body()
+                done = result
+                return result
+            }
         } catch let failure as Failure {
             throw failure
         } catch let error as CoordinationError {
+            // It was done, and is published: to be told of a claim that was lost then would have it done again.
+            if let done { return done }
             switch error {
             case .unavailable, .notPermitted: return try body()
             default: throw Failure(error)
