@@ -57,9 +57,7 @@ final class FolderPresentation: Sendable {
                 tree: isFolder ? try FolderTree(path, inotify) : nil)
             state = Monitor(State(followers: followers, path: path))
         } catch {
-            throw .unavailable(
-                error.code == ENOSPC || error.code == EMFILE
-                    ? "\(path): the limit of what inotify watches is reached" : "\(path): \(error)")
+            throw .unavailable(Inotify.problem(error, at: path))
         }
         Threads.start("presentation") { self.run(presenter) }
     }

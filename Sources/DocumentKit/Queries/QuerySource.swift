@@ -34,7 +34,7 @@ final class FolderQuery: QuerySource {
         do throws(Errno) {
             inotify = try Inotify()
             tree = try FolderTree(folder, inotify)
-        } catch { throw Failure(.inputOutput, "\(folder): \(error)") }
+        } catch { throw Failure(.inputOutput, Inotify.problem(error, at: folder)) }
     }
 
     var descriptor: Int32 { inotify.number }

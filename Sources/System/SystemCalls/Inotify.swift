@@ -36,6 +36,13 @@ package final class Inotify: Sendable {
         try check { inotify_add_watch(queue.number, path.cPath, UInt32(bits) | 0x2000_0000) }
     }
 
+    /// Why a path is not watched, in words: the kernel speaks of a full disk where its own limits are reached.
+    package static func problem(_ error: Errno, at path: String) -> String {
+        let isLimit = error.code == ENOSPC || error.code == EMFILE
+        return isLimit
+            ? "\(path): the limit of what inotify watches is reached" : "\(path): \(error)"
+    }
+
     /// Ends a watch.
     package func forget(_ watch: Int32) { inotify_rm_watch(queue.number, watch) }
 
