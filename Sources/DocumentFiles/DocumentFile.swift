@@ -1,6 +1,6 @@
 package import Documents
 package import Editing
-package import Glibc
+internal import Glibc
 package import Model
 package import SystemCalls
 
@@ -76,11 +76,15 @@ package struct DocumentFile: Sendable {
         } catch { throw Failure(reading: name, error) }
     }
 
-    /// What the claimed file holds, which stays so as long as the claim.
-    private func read(_ claim: borrowing FileClaim) throws(Failure) -> [UInt8] {
-        do throws(Errno) { return try WholeFile.read(claim.file) } catch {
-            throw Failure(reading: name, error)
-        }
+    /// What the claimed file holds, which stays so as long as the claim; outside of mounts only as far as others
+    /// ask for the lock, too: the stamp tells whether it has.
+    private func read(
+        _ claim: borrowing FileClaim
+    ) throws(Failure) -> (bytes: [UInt8], stamp: FileStamp) {
+        do throws(Errno) {
+            let stamp = FileStamp(try claim.file.status())
+            return (try WholeFile.read(claim.file), stamp)
+        } catch { throw Failure(reading: name, error) }
     }
 
     /// The document as it is now: one whole version.
@@ -104,8 +108,8 @@ package struct DocumentFile: Sendable {
     // MARK: Changing
 
     /// Changes the document under its lock: what others wrote before is read first, so that two
-    /// changes of different parts both last. The change is made again where others put another file in
-    /// the document's place meanwhile.
+    /// changes of different parts both last. The change is made again where others wrote to the document
+    /// or put another file in its place meanwhile.
     ///
     /// - Parameters:
     ///   - describedAs: what ``history()`` shows.
@@ -135,7 +139,7 @@ package struct DocumentFile: Sendable {
         _ change: (inout EditableDocument) throws(Failure) -> [Change]
     ) throws(Failure) -> Edited {
         try claimed { (claim) throws(Failure) in
-            let before = try read(claim)
+            let (before, stamp) = try read(claim)
             if attempt.isMade(before, at: path, claim) { return Edited([], repairs: []) }
             let parsed = try parse(before)
             var document = parsed.document
@@ -144,14 +148,14 @@ package struct DocumentFile: Sendable {
             let after = try encode(document, replacing: before)
             attempt.begin(after)
             edited.historyProblem = try write(
-                after, over: before, claim, describedAs: description, successor)
+                after, over: before, since: stamp, claim, describedAs: description, successor)
             try claim.end(noted(after, over: before))
             return edited
         }
     }
 
-    /// Does something under the document's claim; anew where others have put another file in its place
-    /// before that was written, bounded.
+    /// Does something under the document's claim; anew where others have written to it or put another file in
+    /// its place before that was written, bounded.
     private func claimed<Result>(
         _ body: (consuming FileClaim) throws(Failure) -> Result
     ) throws(Failure) -> Result {
@@ -200,9 +204,10 @@ package struct DocumentFile: Sendable {
         // Also where nothing is to be changed: who may not write is told so.
         do throws(Errno) { try WholeFile.checkWritable(path) } catch { throw Failure(name, error) }
         return try claimed { (claim) throws(Failure) in
-            let before = try read(claim)
+            let (before, stamp) = try read(claim)
             if bytes == before { return nil }
-            let problem = try write(bytes, over: before, claim, describedAs: description)
+            let problem = try write(
+                bytes, over: before, since: stamp, claim, describedAs: description)
             try claim.end(noted(bytes, over: before))
             return problem
         }
@@ -220,12 +225,12 @@ package struct DocumentFile: Sendable {
     ///
     /// - Returns: why it cannot be undone; `nil` if it can.
     private func write(
-        _ after: [UInt8], over before: [UInt8], _ claim: borrowing FileClaim,
-        describedAs description: String,
+        _ after: [UInt8], over before: [UInt8], since stamp: FileStamp,
+        _ claim: borrowing FileClaim, describedAs description: String,
         _ successor: (String) -> Void = { _ in }
     ) throws(Failure) -> String? {
         var journal = HistoryJournal(of: claim.file, isCoordinated: claim.isCoordinated)
-        let written = try put(after, claim, successor)
+        let written = try put(after, since: stamp, claim, successor)
         defer { withExtendedLifetime(written) {} }
         journal.follow(written)
         // The document is what matters: a history that cannot be had is said, not fatal.
@@ -258,7 +263,7 @@ package struct DocumentFile: Sendable {
     /// Writes the document. If another file has its name then, that one, locked: the claim goes on
     /// with it until the history is written too.
     private func put(
-        _ bytes: [UInt8], _ claim: borrowing FileClaim,
+        _ bytes: [UInt8], since stamp: FileStamp, _ claim: borrowing FileClaim,
         _ successor: (String) -> Void
     ) throws(Failure) -> OwnedDescriptor? {
         do throws(Errno) {
@@ -268,34 +273,12 @@ package struct DocumentFile: Sendable {
                 }
                 return nil
             }
-            return try WholeFile.save(path, with: bytes, over: claim.file) { file, temporary in
+            return try WholeFile.save(path, with: bytes, over: claim.file, since: stamp) {
+                file, temporary in
                 claim.handOver(file)
                 successor(temporary)
             }
         } catch { throw Failure(writing: name, error) }
-    }
-
-    /// Makes a new file with the document. Never overwrites: kind ``Failure/Kind/cannotCreate``.
-    ///
-    /// - Parameter mode: its permissions, less what the process's umask takes.
-    package static func create(
-        _ name: String, _ document: EditableDocument, mode: mode_t = 0o666
-    ) throws(Failure) {
-        let bytes: [UInt8]
-        do throws(DocumentError) { bytes = try document.bytes(replacing: nil) } catch {
-            throw Failure(name, error)
-        }
-        do throws(Errno) { try WholeFile.create(name, bytes, mode: mode) } catch {
-            if error.code == EEXIST {
-                throw Failure(.cannotCreate, "\(name) exists already and is left as it is")
-            }
-            switch error.code {
-            case ENOENT, ENOTDIR:
-                throw Failure(.cannotCreate, "\(name): there is no such folder")
-            case ENAMETOOLONG, ELOOP: throw Failure(.cannotCreate, "\(name): \(error)")
-            default: throw Failure(writing: name, error)
-            }
-        }
     }
 
     // MARK: History
@@ -333,7 +316,7 @@ package struct DocumentFile: Sendable {
         _ isUndo: Bool, _ claim: consuming FileClaim, _ attempt: inout StepAttempt,
         _ successor: (String) -> Void, _ check: StepCheck
     ) throws(Failure) -> HistoryStep? {
-        let now = try read(claim)
+        let (now, stamp) = try read(claim)
         if let made = attempt.made(now, isUndo: isUndo) { return made }
         let direction = isUndo ? -1 : 1
         var journal = HistoryJournal(of: claim.file, isCoordinated: claim.isCoordinated)
@@ -366,7 +349,7 @@ package struct DocumentFile: Sendable {
                         + "it cannot be kept in \(HistoryPlace.root ?? "a history")")
             }
         }
-        let written = try put(bytes, claim, successor)
+        let written = try put(bytes, since: stamp, claim, successor)
         defer { withExtendedLifetime(written) {} }
         journal.follow(written)
         let former = steps
@@ -382,7 +365,7 @@ package struct DocumentFile: Sendable {
     /// current.
     package func history() throws(Failure) -> (steps: [HistoryStep], current: Int) {
         let claim = try FileClaim(path, named: name, isReader: true)
-        let now = try read(claim)
+        let now = try read(claim).bytes
         let journal = HistoryJournal(of: claim.file, isCoordinated: claim.isCoordinated)
         var steps = try states(journal, now)
         journal.dropDamaged(&steps)

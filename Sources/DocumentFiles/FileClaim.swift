@@ -106,9 +106,9 @@ struct FileClaim: ~Copyable {
         }
     }
 
-    /// Others put another file in the document's place whenever this one could be had.
+    /// Others wrote to the document, or put another file in its place, whenever this one could be had.
     static func replaced(_ name: String) -> Failure {
-        Failure(.temporary, "\(name): the file is being replaced again and again")
+        Failure(.temporary, "\(name): others write or replace the file again and again")
     }
 
     /// Others have had the document since a moment of the monotonic clock, and have it still.

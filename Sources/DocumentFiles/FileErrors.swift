@@ -46,7 +46,7 @@ extension Failure {
             self.init(.inputOutput, "\(path): \(error)")
         } else if error.code == ESTALE {
             self.init(
-                .temporary, "\(path): another file was put in its place", isReplaced: true)
+                .temporary, "\(path): others have written it meanwhile", isReplaced: true)
         } else {
             self.init(path, error)
         }

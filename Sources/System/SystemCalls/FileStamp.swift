@@ -32,6 +32,11 @@ package struct FileStamp: Hashable, Sendable {
         return rest < 0 ? (seconds - 1, rest + 1_000_000_000) : (seconds, rest)
     }
 
+    /// Whether both are of one file, which nobody wrote to in between; its attributes may be others.
+    package func isSameContent(as other: FileStamp) -> Bool {
+        isSameFile(as: other) && size == other.size && modified == other.modified
+    }
+
     /// Whether both are of one file, in whatever state.
     package func isSameFile(as other: FileStamp) -> Bool {
         device == other.device && inode == other.inode

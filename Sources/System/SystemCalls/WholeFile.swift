@@ -184,28 +184,32 @@ package enum WholeFile {
     /// Makes `bytes` the content of the file that `path` names: as ``replace(_:with:like:)`` does, but in
     /// place if the file has more names, which are to show the same, is a mount of its own, or its folder
     /// takes no new files, or if the file is another user's, who would have it no more. If that fails, the
-    /// file is what it was. Where others have moved it or put another one in its place meanwhile, nothing is
-    /// written: ENOENT or ESTALE.
+    /// file is what it was. Where others have moved it, written to it or put another one in its place meanwhile,
+    /// nothing is written: ENOENT or ESTALE.
     ///
     /// - Parameters:
     ///   - file: the same file, open.
+    ///   - stamp: what it was when it was read; `nil`: it is what it is now.
     ///   - lastly: given the new file, locked, and the path that it has until it gets the name, if there is to
     ///     be one.
     /// - Returns: the new file, locked, if another one has the name now.
     package static func save(
         _ path: String, with bytes: [UInt8], over file: borrowing OwnedDescriptor,
+        since stamp: FileStamp? = nil,
         lastly: (borrowing OwnedDescriptor, String) throws(Errno) -> Void = { _, _ in }
     ) throws(Errno) -> OwnedDescriptor? {
         try checkWritable(path)
         try checkLength(bytes.count)
         let status = try file.status()
+        let stamp = stamp ?? FileStamp(status)
         let keepsOwner = geteuid() == 0 || geteuid() == status.st_uid
         if status.st_nlink <= 1, keepsOwner {
             do throws(Errno) {
                 return try replace(path, with: bytes, like: file) {
                     (new, temporary) throws(Errno) in
                     // What was made durable meanwhile took its time.
-                    try checkName(path, of: file)
+                    guard let named = FileStamp(path: path) else { throw Errno.last }
+                    guard named.isSameContent(as: stamp) else { throw Errno(ESTALE) }
                     try lastly(new, temporary)
                 }
             } catch {
@@ -213,27 +217,19 @@ package enum WholeFile {
                 guard [EACCES, EPERM, EBUSY].contains(error.code) else { throw error }
             }
         }
-        try rewrite(path, with: bytes, over: file)
+        try rewrite(path, with: bytes, over: file, since: stamp)
         return nil
-    }
-
-    /// ENOENT or ESTALE if the path names nothing any more, or another file.
-    private static func checkName(_ path: String, of file: borrowing OwnedDescriptor) throws(Errno)
-    {
-        guard let named = FileStamp(path: path) else { throw Errno.last }
-        guard named.isSameFile(as: FileStamp(try file.status())) else { throw Errno(ESTALE) }
     }
 
     /// Writes the file that `path` names in place and makes that durable. If there is no room for
     /// it, what was there is put back: the file has room for that. Signals that end the process
     /// wait until it is whole.
     private static func rewrite(
-        _ path: String, with bytes: [UInt8], over file: borrowing OwnedDescriptor
+        _ path: String, with bytes: [UInt8], over file: borrowing OwnedDescriptor,
+        since stamp: FileStamp
     ) throws(Errno) {
         let named = try OwnedDescriptor.open(path, O_WRONLY)
-        guard FileStamp(try named.status()).isSameFile(as: FileStamp(try file.status())) else {
-            throw Errno(ESTALE)
-        }
+        guard FileStamp(try named.status()).isSameContent(as: stamp) else { throw Errno(ESTALE) }
         var former = [UInt8](repeating: 0, count: Int(try file.status().st_size))
         let count = try file.read(into: &former, at: 0)
         former.removeLast(former.count - count)

@@ -56,6 +56,43 @@ import Testing
         }
     }
 
+    /// With another name the file is written in place.
+    @Test(
+        .enabled(if: isInstalled("strace"), "needs strace"),
+        arguments: ["title s.shape mine", "undo s.shape"], ["true", "ln s.shape another"])
+    func `what a program without locks writes while an edit is made is not lost`(
+        _ words: String, _ before: String
+    ) throws {
+        try withDesk(.plain) { desk in
+            try desk.run("new", "s.shape")
+            try desk.run("title", "s.shape", "old")
+            let theirs = #"{"version": 1, "nodes": [{"name": "Theirs", "type": "cube"}]}"#
+            // It stops when it has read the document, and asks whether it may write it.
+            try desk.shell(
+                """
+                \(before)
+                strace -f -qq -o log -e trace=faccessat2 -e inject=faccessat2:signal=STOP:when=1 \
+                    '\(try BuiltPrograms.shapeedit())' \(words) & tracer=$!
+                until grep -q 'stopped by' log || ! kill -0 $tracer; do sleep 0.05; done
+                printf '%s' '\(theirs)' > s.shape
+                kill -CONT $(sed -n 's/ .*stopped by.*//p' log)
+                wait $tracer
+                """)
+            try desk.shell("rm log")
+            if words.hasPrefix("title") {
+                #expect(try desk.get("s.shape", "title") == "mine")
+                #expect(try desk.get("s.shape", "Theirs.shape") == "cube")
+                try desk.run("undo", "s.shape")
+                #expect(desk.bytes("s.shape") == Array(theirs.utf8))
+            } else {
+                // It took back what was the last change by then.
+                #expect(try desk.get("s.shape", "title") == "old")
+                try desk.run("redo", "s.shape")
+                #expect(desk.bytes("s.shape") == Array(theirs.utf8))
+            }
+        }
+    }
+
     @Test func `an edit that the next one follows at once is not called one that cannot be undone`()
         throws
     {
