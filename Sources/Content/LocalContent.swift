@@ -232,6 +232,12 @@ package final class LocalContent: Sendable {
     package func seal(
         _ node: NodeNumber, hash: ContentHash, replacing: Bool = false
     ) throws(Errno) {
+        try seal(node, hash: hash, replacing: replacing, mayMakeFolder: true)
+    }
+
+    private func seal(
+        _ node: NodeNumber, hash: ContentHash, replacing: Bool, mayMakeFolder: Bool
+    ) throws(Errno) {
         try spill(node)
         let target = folder.blob(hash)
         let source = folder.staging(node)
@@ -254,7 +260,8 @@ package final class LocalContent: Sendable {
                 try check { access(source, F_OK) }
                 try Directories.make(folder.blobs + "/" + hash.description.prefix(2))
                 // Once more, and not again and again: what has the folder's name may be a link that leads nowhere.
-                try Directories.renameExclusively(source, target)
+                guard mayMakeFolder else { throw error }
+                try seal(node, hash: hash, replacing: replacing, mayMakeFolder: false)
             default: throw error
             }
         }
