@@ -25,7 +25,7 @@ enum SQLiteFailure {
     static func make(_ code: Int32, of database: OpaquePointer, path: String) -> Failure {
         let errors = systemErrors(of: database)
         switch code & 0xff {
-        case SQLITE_IOERR where errors.contains(EDQUOT):
+        case SQLITE_IOERR where errors.contains(EDQUOT) && !reads.contains(code):
             return Failure(
                 .inputOutput,
                 "\(path): the quota of the disk is used up (SQLite error \(code)); free some space on it",
@@ -39,6 +39,9 @@ enum SQLiteFailure {
         }
         return make(code, String(cString: sqlite3_errmsg(database)), path: path)
     }
+
+    /// Failures to read. What was said of a write that failed before is not about them.
+    private static let reads = [1, 2, 33].map { SQLITE_IOERR | $0 << 8 }
 
     /// What the system said when a call on the catalog's file and on its log failed last; 0 if none has. A
     /// connection keeps none for a commit that fails.
