@@ -53,7 +53,7 @@ import Testing
     @Test mutating func `the oldest are forgotten beyond the capacity`() {
         let names = (0..<IdentityTunnel.capacity + 10).map { Array("\($0)".utf8) }
         for (index, name) in names.enumerated() { note(name, UInt64(index), at: 100) }
-        #expect(tunnel.count == IdentityTunnel.capacity)
+        #expect(tunnel.documents.count == IdentityTunnel.capacity)
         #expect(claim(names[9], at: 100) == nil)
         #expect(claim(names[10], at: 100) == 10)
         #expect(claim(names[names.count - 1], at: 100) == UInt64(names.count - 1))
@@ -66,7 +66,7 @@ import Testing
             note(name, UInt64(round), at: 100)
             #expect(claim(name, at: 100) == UInt64(round))
         }
-        #expect(tunnel.count == 1)
+        #expect(tunnel.documents.count == 1)
         #expect(claim(waiting, at: 100) == 49_000)
     }
 }

@@ -25,7 +25,8 @@ import Testing
                 case .gathered(let results, problem: _): state.results = results
                 case .changed(let batch):
                     var results = state.results ?? []
-                    batch.apply(to: &results)
+                    batch.difference.apply(
+                        to: &results, added: batch.added, updated: batch.updated)
                     state.results = results
                 case .ended(let error): state.end = error
                 }

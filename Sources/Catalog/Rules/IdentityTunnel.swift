@@ -35,9 +35,6 @@ package struct IdentityTunnel: Sendable {
 
     package init() {}
 
-    /// Names that are remembered.
-    package var count: Int { entries.count }
-
     /// The documents that they stood for.
     package var documents: Set<DocumentID> { Set(entries.values.lazy.map(\.document)) }
 

@@ -94,9 +94,4 @@ package struct QueryBatch: Sendable {
         self.added = added
         self.updated = updated
     }
-
-    /// Makes the list before the one after.
-    package func apply(to list: inout [Found]) {
-        difference.apply(to: &list, added: added, updated: updated)
-    }
 }

@@ -124,16 +124,11 @@ public struct DesktopCache: Sendable {
             && (!isCounted || status.f_favail >= Size.allCases.count)
     }
 
-    /// Writes pictures of a file, in place of those that were there. Sizes that are not given, and those
-    /// that cannot be written, lose the entry they had, which would show what the file was. One that cannot
-    /// be written keeps none of the others from it; the first problem is thrown.
-    public func write(_ pictures: [Size: [UInt8]], for subject: Subject) throws(Failure) {
-        try write(pictures, for: subject, in: Size.allCases)
-    }
-
-    /// The same for these sizes only.
-    package func write(
-        _ pictures: [Size: [UInt8]], for subject: Subject, in sizes: [Size]
+    /// Writes pictures of a file, in place of those that were there, in these sizes. Those that are not given,
+    /// and those that cannot be written, lose the entry they had, which would show what the file was. One that
+    /// cannot be written keeps none of the others from it; the first problem is thrown.
+    public func write(
+        _ pictures: [Size: [UInt8]], for subject: Subject, in sizes: [Size] = Size.allCases
     ) throws(Failure) {
         let address = FileURI.address(ofPath: subject.path.pathBytes)
         let name = try system { () throws(Errno) in try FileURI.entryName(address) }
