@@ -62,11 +62,11 @@ extension LocalContent {
                 thaw(source)
                 unlink(source)
             case ENOENT:
+                // Once more, and not again and again: what has the folder's name may be a link that leads nowhere.
+                guard mayMakeFolder else { throw error }
                 // The folder is missing, or the file.
                 try check { access(source, F_OK) }
                 try Directories.make(folder.blobs + "/" + hash.description.prefix(2))
-                // Once more, and not again and again: what has the folder's name may be a link that leads nowhere.
-                guard mayMakeFolder else { throw error }
                 try seal(node, hash: hash, replacing: replacing, mayMakeFolder: false)
             default: throw error
             }

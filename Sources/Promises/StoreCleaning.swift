@@ -213,11 +213,7 @@ package final class StoreCleaning: Sendable {
 
     private func remembered() throws(StoreError) -> Since {
         var found = Since()
-        let text: String
-        do throws(Errno) { text = try SmallFile.text(path) } catch {
-            throw StoreError(.local, at: path, "\(error)")
-        }
-        for line in text.split(separator: "\n") {
+        for line in try SmallFile.text(path).split(separator: "\n") {
             let words = line.split(separator: " ", maxSplits: 2)
             guard words.count >= 2, let since = Int64(words[1]) else { continue }
             if words.count == 3, words[0] == Self.remnant {
@@ -233,8 +229,6 @@ package final class StoreCleaning: Sendable {
         let lines =
             found.blobs.map { "\($0.key) \($0.value)\n" }
             + found.remnants.map { "\(Self.remnant) \($0.value) \($0.key)\n" }
-        do throws(Errno) { try SmallFile.replace(path, lines.joined()) } catch {
-            throw StoreError(.local, at: path, "\(error)")
-        }
+        try SmallFile.replace(path, lines.joined())
     }
 }

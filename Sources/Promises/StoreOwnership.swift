@@ -175,23 +175,16 @@ package final class StoreOwnership: Sendable {
     /// What cannot be read for a moment is not taken for nothing: the store would be another's, and then be
     /// shared for ever.
     private func lines() throws(StoreError) -> [[Substring]] {
-        let text = try fromDisk { () throws(Errno) in try SmallFile.text(path) }
-        return text.split(separator: "\n").map { $0.split(separator: "\t") }
+        try SmallFile.text(path).split(separator: "\n").map { $0.split(separator: "\t") }
     }
 
     /// The container's folder, by what no copy of it has.
     private func folder() throws(StoreError) -> String {
         let folder = String(path[..<(path.lastIndex(of: "/") ?? path.startIndex)])
-        return try fromDisk { () throws(Errno) in
+        do throws(Errno) {
             let opened = try OwnedDescriptor.open(folder, O_RDONLY | O_DIRECTORY)
             return "\(try opened.status().st_ino)-\(Directories.birthTime(of: opened))"
-        }
-    }
-
-    private func fromDisk<Value>(_ body: () throws(Errno) -> Value) throws(StoreError) -> Value {
-        do throws(Errno) { return try body() } catch {
-            throw StoreError(.local, at: path, "\(error)")
-        }
+        } catch { throw SmallFile.problem(path, error) }
     }
 
     /// - Parameter mark: the store's, if it has been looked at. A token is nobody else's, so that a store is
@@ -225,7 +218,6 @@ package final class StoreOwnership: Sendable {
         case .owner(let token, let other):
             lines.append("\(address)\t\(token)\t\(other)\t\(try folder())")
         }
-        let text = lines.map { $0 + "\n" }.joined()
-        try fromDisk { () throws(Errno) in try SmallFile.replace(path, text) }
+        try SmallFile.replace(path, lines.map { $0 + "\n" }.joined())
     }
 }

@@ -41,11 +41,7 @@ import Testing
             defer { container.close() }
             try container.save("a", [1, 2, 3])
             let node = try #require(try container.find("a"))
-            // As the keeper has it when it begins.
-            container.volume.state.withLock { state in
-                _ = state.unsealed.remove(node)
-                state.beginSealing(1)
-            }
+            container.beginSealing(node)
             #expect(try container.volume.versionRow(node)?.place == .staged)
             StatementFaults.arm(after: 1, code: .inputOutput, database: path + "/catalog.sqlite")
             defer { StatementFaults.disarm() }

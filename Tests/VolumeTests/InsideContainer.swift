@@ -291,6 +291,14 @@ final class InsideContainer {
         #expect(volume.liveQueries?.follow(query, follower) != nil)
     }
 
+    /// Takes a version from what is to be sealed, as the keeper does when it begins.
+    func beginSealing(_ node: NodeNumber) {
+        volume.state.withLock { state in
+            _ = state.unsealed.remove(node)
+            state.beginSealing(1)
+        }
+    }
+
     /// Makes everything durable now that the keeper would make durable in a few seconds.
     func settle() { _ = volume.keeper.makeRoom(.all) }
 

@@ -20,11 +20,7 @@ import Testing
             defer { container.close() }
             try container.save("a", [1, 2, 3])
             let node = try #require(try container.find("a"))
-            // As the keeper has it when it begins.
-            container.volume.state.withLock { state in
-                _ = state.unsealed.remove(node)
-                state.beginSealing(1)
-            }
+            container.beginSealing(node)
             try container.volume.synchronize(node, nil)
             #expect(try place(node, in: container) == .durable)
             // What it has sealed meanwhile stays so.

@@ -88,12 +88,9 @@ package enum ContentCopy {
         _ source: borrowing OwnedDescriptor, _ target: borrowing OwnedDescriptor, size: Int64
     ) throws(Errno) {
         try makeRoom(for: size, target)
-        var all = sigset_t()
-        var before = sigset_t()
-        sigfillset(&all)
-        pthread_sigmask(SIG_BLOCK, &all, &before)
-        defer { pthread_sigmask(SIG_SETMASK, &before, nil) }
-        try WholeFile.copy(source, to: target, size: size)
-        _ = try check { ftruncate(target.number, off_t(size)) }
+        try WholeFile.holdingSignals { () throws(Errno) in
+            try WholeFile.copy(source, to: target, size: size)
+            _ = try check { ftruncate(target.number, off_t(size)) }
+        }
     }
 }

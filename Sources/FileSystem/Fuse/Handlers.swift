@@ -63,16 +63,14 @@ extension FuseSession {
         let (folder, directory) = (NodeNumber(rawValue: entry.node).item, parent.item)
         // Not kept: a step is about the name.
         let isMoved = entry.timeout == 0 && !isReplay(request)
-        switch moved.comesAgain(thread, for: folder, in: directory) {
-        case .fromAbove: moved.whenFree(volume.scheduler) { request.answer(entry) }
-        case .directly:
-            moved.whenFree(volume.scheduler, locked: directory) {
-                if isMoved { moved.tell(thread, of: folder, in: directory) }
-                request.answer(entry)
-            }
-        case nil:
+        @Sendable func tell() {
             if isMoved { moved.tell(thread, of: folder, in: directory) }
             request.answer(entry)
+        }
+        switch moved.comesAgain(thread, for: folder, in: directory) {
+        case .fromAbove: moved.whenFree(volume.scheduler) { request.answer(entry) }
+        case .directly: moved.whenFree(volume.scheduler, locked: directory, tell)
+        case nil: tell()
         }
     }
 

@@ -90,7 +90,7 @@ package enum WholeFile {
     }
 
     /// Signals that would end this process, or stop it, wait until `body` is done.
-    private static func holdingSignals<Result: ~Copyable>(
+    package static func holdingSignals<Result: ~Copyable>(
         _ body: () throws(Errno) -> Result
     ) throws(Errno) -> Result {
         var all = sigset_t()

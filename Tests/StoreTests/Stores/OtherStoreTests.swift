@@ -192,19 +192,10 @@ import Testing
                 return
             }
             _ = connection.take(connection.bodySize)
-            let path = connection.head.split(separator: " ")[1]
-            let listing =
-                "<D:multistatus xmlns:D=\"DAV:\"><D:response><D:href>\(path)</D:href><D:propstat><D:prop>"
-                + "<D:getcontentlength>\(size)</D:getcontentlength></D:prop>"
-                + "<D:status>HTTP/1.1 200 OK</D:status></D:propstat></D:response></D:multistatus>"
-            connection.answer("207 Multi-Status", [], Array(listing.utf8))
+            Self.tellSize(size, connection)
         }
         defer { withExtendedLifetime(server) {} }
-        guard
-            case .webDAV(let address) = try StoreAddress(
-                parsing: "dav://127.0.0.1:\(server.port)/x")
-        else { return }
-        let store = WebDAVStore(address, CredentialSource([], address: ""), Timeouts())
+        let store = try connected(server)
         #expect(try store.stat(sample.blob.hash, StoreCall()) == sample.blob.size)
     }
 
@@ -218,19 +209,29 @@ import Testing
             if path.hasSuffix(Sample([1]).blob.hash.description) {
                 return connection.answer("404 Not Found")
             }
-            let listing =
-                "<multistatus xmlns=\"DAV:\"><response><href>\(path)</href><propstat><prop>"
-                + "<getcontentlength>\(sample.bytes.count)</getcontentlength></prop>"
-                + "<status>HTTP/1.1 200 OK</status></propstat></response></multistatus>"
-            connection.answer("207 Multi-Status", [], Array(listing.utf8))
+            Self.tellSize(sample.bytes.count, connection)
         }
         defer { withExtendedLifetime(server) {} }
+        let store = try connected(server)
+        #expect(try store.stat(sample.blob.hash, StoreCall()) == sample.blob.size)
+        #expect(try store.stat(Sample([1]).blob.hash, StoreCall()) == nil)
+    }
+
+    /// Answers what the size of the asked for blob is.
+    private static func tellSize(_ size: Int, _ connection: HostileConnection) {
+        let path = connection.head.split(separator: " ")[1]
+        let listing =
+            "<D:multistatus xmlns:D=\"DAV:\"><D:response><D:href>\(path)</D:href><D:propstat><D:prop>"
+            + "<D:getcontentlength>\(size)</D:getcontentlength></D:prop>"
+            + "<D:status>HTTP/1.1 200 OK</D:status></D:propstat></D:response></D:multistatus>"
+        connection.answer("207 Multi-Status", [], Array(listing.utf8))
+    }
+
+    private func connected(_ server: HostileServer) throws -> WebDAVStore {
         guard
             case .webDAV(let address) = try StoreAddress(
                 parsing: "dav://127.0.0.1:\(server.port)/x")
-        else { return }
-        let store = WebDAVStore(address, CredentialSource([], address: ""), Timeouts())
-        #expect(try store.stat(sample.blob.hash, StoreCall()) == sample.blob.size)
-        #expect(try store.stat(Sample([1]).blob.hash, StoreCall()) == nil)
+        else { throw Errno(EINVAL) }
+        return WebDAVStore(address, CredentialSource([], address: ""), Timeouts())
     }
 }
