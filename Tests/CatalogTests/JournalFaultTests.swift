@@ -78,6 +78,29 @@ import Testing
         }
     }
 
+    /// No container ever comes there: somebody wrote it, with a right sum.
+    @Test(arguments: [ChangeSequence.max, CatalogDatabase.largestSequence + 1])
+    func `a record after which none can come is none`(sequence: ChangeSequence) throws {
+        let folder = try TemporaryFolder()
+        try withLog(in: folder) { _ in }
+        var payload: [UInt8] = []
+        var rest = sequence
+        while rest >= 0x80 {
+            payload.append(UInt8(truncatingIfNeeded: rest) | 0x80)
+            rest >>= 7
+        }
+        payload.append(UInt8(rest))
+        // Its time, kind and item; no parent, name, process or effect.
+        payload += [0, 0, 0, 0, 0, 0, 0, 0, ChangeKind.created.rawValue, 7, 0, 0, 0, 0]
+        let head = [UInt32(payload.count), payload.withUnsafeBytes(CRC32.of)]
+        let record =
+            head.flatMap { word in (0..<4).map { UInt8(word >> ($0 * 8) & 0xff) } }
+            + payload
+        let file = try OwnedDescriptor.open(folder.file("journal/0"), O_WRONLY)
+        try file.write(record + record, at: 0)
+        #expect(try Journal(folder: folder.file("journal")).contents().records.isEmpty)
+    }
+
     /// The applying thread takes half a second of rest after it.
     @Test func `a catalog that failed once fails nobody who asks it afterwards`() throws {
         try withLog { log in

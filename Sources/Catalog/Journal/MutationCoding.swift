@@ -32,6 +32,8 @@ enum MutationCoding {
     static func decode(_ bytes: ArraySlice<UInt8>) throws(ByteReader.Malformed) -> Mutation {
         var reader = ByteReader(bytes)
         let sequence = try reader.unsigned()
+        // What counts on from it must not overflow.
+        guard sequence <= CatalogDatabase.largestSequence else { throw ByteReader.Malformed() }
         let time = Timestamp(rawValue: try reader.fixed())
         guard let kind = ChangeKind(rawValue: try reader.byte()) else {
             throw ByteReader.Malformed()
