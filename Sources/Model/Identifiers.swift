@@ -67,7 +67,7 @@ package struct DocumentID: RawRepresentable, Hashable, Sendable, CustomStringCon
 
     /// Reads what ``description`` wrote; `nil` for anything else.
     package init?(_ text: some StringProtocol) {
-        guard text.utf8.count == 16, let value = UInt64(text, radix: 16) else { return nil }
+        guard let value = UInt64(text, radix: 16), hexadecimal(value) == text else { return nil }
         rawValue = value
     }
 }
