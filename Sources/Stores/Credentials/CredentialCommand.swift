@@ -58,31 +58,13 @@ struct CredentialCommand {
     }
 
     private func start(output: Int32) throws(StoreError) -> pid_t {
-        var actions = posix_spawn_file_actions_t()
-        posix_spawn_file_actions_init(&actions)
-        defer { posix_spawn_file_actions_destroy(&actions) }
-        posix_spawn_file_actions_addopen(&actions, 0, "/dev/null", O_RDONLY, 0)
-        posix_spawn_file_actions_adddup2(&actions, output, 1)
-        posix_spawn_file_actions_addopen(&actions, 2, "/dev/null", O_WRONLY, 0)
-        var attributes = posix_spawnattr_t()
-        posix_spawnattr_init(&attributes)
-        defer { posix_spawnattr_destroy(&attributes) }
-        // Signals as new processes have them: a daemon ignores some, and what is in a pipeline would not end.
-        var signals = sigset_t()
-        sigemptyset(&signals)
-        posix_spawnattr_setsigmask(&attributes, &signals)
-        sigfillset(&signals)
-        posix_spawnattr_setsigdefault(&attributes, &signals)
-        // A group of its own, to be ended with all it has started.
-        posix_spawnattr_setflags(
-            &attributes,
-            Int16(POSIX_SPAWN_SETPGROUP | POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF))
-        var process: pid_t = 0
-        let code = words.withProgramWords {
-            posix_spawnp(&process, words[0].cPath, &actions, &attributes, $0, environ)
+        var start = ProgramStart(in: .group)
+        start.give(nil, as: 0)
+        start.give(output, as: 1)
+        start.give(nil, as: 2)
+        do throws(Errno) { return try start.run(words[0], words) } catch {
+            throw problem("\(error)")
         }
-        guard code == 0 else { throw problem("\(Errno(code))") }
-        return process
     }
 
     /// What it prints, until it has ended or closed its output: what it has started may go on for long and keep

@@ -206,3 +206,9 @@ uint64_t shim_birth_time(int directory, const char *name) {
         return 0;
     return (uint64_t)status.stx_btime.tv_sec * 1000000000u + status.stx_btime.tv_nsec;
 }
+
+int shim_spawn_close_from(posix_spawn_file_actions_t *actions, int first) {
+    return posix_spawn_file_actions_addclosefrom_np(actions, first);
+}
+
+int shim_spawn_session(void) { return POSIX_SPAWN_SETSID; }

@@ -53,9 +53,3 @@ ssize_t shim_receive(int socket, void *bytes, size_t count, int *descriptor) {
 int shim_pidfd(pid_t process) { return (int)syscall(SYS_pidfd_open, process, 0); }
 
 int shim_event(void) { return eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK); }
-
-int shim_spawn_close_from(posix_spawn_file_actions_t *actions, int first) {
-    return posix_spawn_file_actions_addclosefrom_np(actions, first);
-}
-
-int shim_spawn_session(void) { return POSIX_SPAWN_SETSID; }

@@ -43,44 +43,14 @@ package final class ChildProcess: Sendable {
         _ arguments: [String], environment: [String: String], input: Int32 = -1,
         output: Int32 = -1, further: Int32 = -1
     ) throws(Errno) {
-        var actions = posix_spawn_file_actions_t()
-        posix_spawn_file_actions_init(&actions)
-        defer { posix_spawn_file_actions_destroy(&actions) }
-        if input >= 0 {
-            posix_spawn_file_actions_adddup2(&actions, input, 0)
-        } else {
-            posix_spawn_file_actions_addopen(&actions, 0, "/dev/null", O_RDONLY, 0)
-        }
-        if output >= 0 {
-            posix_spawn_file_actions_adddup2(&actions, output, 1)
-        } else {
-            posix_spawn_file_actions_addopen(&actions, 1, "/dev/null", O_WRONLY, 0)
-        }
-        posix_spawn_file_actions_addopen(&actions, 2, "/dev/null", O_WRONLY, 0)
-        if further >= 0 { posix_spawn_file_actions_adddup2(&actions, further, Self.further) }
-        shim_spawn_close_from(&actions, further >= 0 ? Self.further + 1 : Self.further)
-        var attributes = posix_spawnattr_t()
-        posix_spawnattr_init(&attributes)
-        defer { posix_spawnattr_destroy(&attributes) }
-        // A session of its own: what a terminal sends to this program is not meant for it, and it can
-        // type nothing there. Signals as new processes have them, whatever the starting thread blocks or
-        // ignores.
-        let flags = shim_spawn_session() | Int32(POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF)
-        posix_spawnattr_setflags(&attributes, Int16(flags))
-        var signals = sigset_t()
-        sigemptyset(&signals)
-        posix_spawnattr_setsigmask(&attributes, &signals)
-        sigfillset(&signals)
-        posix_spawnattr_setsigdefault(&attributes, &signals)
-
-        var identifier: pid_t = 0
-        let result = arguments.withProgramWords { words in
-            environment.map { "\($0.key)=\($0.value)" }.withProgramWords { environment in
-                posix_spawnp(
-                    &identifier, arguments[0].cPath, &actions, &attributes, words, environment)
-            }
-        }
-        guard result == 0 else { throw Errno(result) }
+        var start = ProgramStart(in: .session)
+        start.give(input >= 0 ? input : nil, as: 0)
+        start.give(output >= 0 ? output : nil, as: 1)
+        start.give(nil, as: 2)
+        if further >= 0 { start.give(further, as: Self.further) }
+        start.closeFrom(further >= 0 ? Self.further + 1 : Self.further)
+        let identifier = try start.run(
+            arguments[0], arguments, environment: environment.map { "\($0.key)=\($0.value)" })
         let descriptor = shim_pidfd(identifier)
         guard descriptor >= 0 else {
             let problem = Errno.last

@@ -15,7 +15,6 @@ enum Background {
         try Requirements.check()
         var ends: [Int32] = [0, 0]
         guard pipe(&ends) == 0 else { throw Failure(.system, "pipe: \(Errno.last)") }
-        _ = fcntl(ends[0], F_SETFD, FD_CLOEXEC)
         let wasMounted = MountTable.isMounted(mount.point)
         let child = try spawn(errors: ends[1])
         close(ends[1])
@@ -37,23 +36,15 @@ enum Background {
     private static func spawn(errors: Int32) throws(Failure) -> pid_t {
         let words = MountArguments.ofDaemon(Array(CommandLine.words.dropFirst()))
         let arguments = Array(CommandLine.words.prefix(1)) + words
-        var actions = posix_spawn_file_actions_t()
-        posix_spawn_file_actions_init(&actions)
-        defer { posix_spawn_file_actions_destroy(&actions) }
-        posix_spawn_file_actions_addopen(&actions, 0, "/dev/null", O_RDONLY, 0)
-        posix_spawn_file_actions_addopen(&actions, 1, "/dev/null", O_WRONLY, 0)
-        posix_spawn_file_actions_adddup2(&actions, errors, 2)
-        var attributes = posix_spawnattr_t()
-        posix_spawnattr_init(&attributes)
-        defer { posix_spawnattr_destroy(&attributes) }
-        // A session of its own: it outlives the terminal.
-        posix_spawnattr_setflags(&attributes, Int16(0x80))
-        var child = pid_t()
-        let result = arguments.withProgramWords {
-            posix_spawn(&child, "/proc/self/exe", &actions, &attributes, $0, environ)
+        // A session of its own: it outlives the terminal. What its caller has open is not kept for as long.
+        var start = ProgramStart(in: .session)
+        start.give(nil, as: 0)
+        start.give(nil, as: 1)
+        start.give(errors, as: Descriptors.error)
+        start.closeFrom(Descriptors.error + 1)
+        do throws(Errno) { return try start.run("/proc/self/exe", arguments) } catch {
+            throw Failure(.system, "the daemon did not start: \(error)")
         }
-        if result != 0 { throw Failure(.system, "the daemon did not start: \(Errno(result))") }
-        return child
     }
 
     /// Waits until the mount is there or the daemon has ended; passes its messages on.

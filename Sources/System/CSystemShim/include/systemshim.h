@@ -1,6 +1,7 @@
 #ifndef SHAPEEDIT_SYSTEMSHIM_H
 #define SHAPEEDIT_SYSTEMSHIM_H
 
+#include <spawn.h>
 #include <stdint.h>
 #include <sys/types.h>
 
@@ -86,5 +87,10 @@ int shim_peer(int descriptor, int *process, unsigned *user);
    of it. */
 #define SHIM_PEER_ENDED (-2)
 int shim_peer_process(int descriptor, int process);
+
+/* Closes all descriptors from that number up in the process that will be started. */
+int shim_spawn_close_from(posix_spawn_file_actions_t *actions, int first);
+/* POSIX_SPAWN_SETSID, which not all headers show. */
+int shim_spawn_session(void);
 
 #endif

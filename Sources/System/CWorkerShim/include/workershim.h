@@ -1,7 +1,6 @@
 #ifndef SHAPEEDIT_WORKERSHIM_H
 #define SHAPEEDIT_WORKERSHIM_H
 
-#include <spawn.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <sys/types.h>
@@ -40,9 +39,5 @@ int shim_processor_limit(unsigned seconds);
 int shim_pidfd(pid_t process);
 /* A descriptor that becomes readable when 8 bytes are written to it; -1 with errno. */
 int shim_event(void);
-/* Closes all descriptors from that number up in the process that will be started. */
-int shim_spawn_close_from(posix_spawn_file_actions_t *actions, int first);
-/* POSIX_SPAWN_SETSID, which not all headers show. */
-int shim_spawn_session(void);
 
 #endif
