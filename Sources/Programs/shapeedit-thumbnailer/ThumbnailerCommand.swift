@@ -34,6 +34,7 @@ struct ThumbnailerCommand: ParsableCommand {
     /// With all bytes of the arguments.
     static func main() {
         Descriptors.occupyStandard()
+        Processes.keepEnds()
         do {
             var command = try parseAsRoot(Array(CommandLine.words.dropFirst()))
             try command.run()

@@ -72,6 +72,7 @@ struct ShapeEdit: ParsableCommand {
     /// Runs the command line; exits with a code of sysexits.h.
     static func main() {
         Descriptors.occupyStandard()
+        Processes.keepEnds()
         // What was started as /proc/self/exe is "exe" to `ps`, and where those are named who have a document open.
         Threads.rename("shapeedit")
         let words = Array(CommandLine.words.dropFirst())

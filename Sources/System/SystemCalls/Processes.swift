@@ -2,6 +2,11 @@ internal import Glibc
 
 /// What the kernel tells of processes.
 package enum Processes {
+    /// Sees to it that the end of what this program starts can be waited for, also where its caller waits for
+    /// nothing: with an ignored SIGCHLD, which programs inherit, the kernel forgets how it was. Before anything
+    /// is started.
+    package static func keepEnds() { signal(SIGCHLD, SIG_DFL) }
+
     /// Whether a process is gone, or its first thread is dead: others of it may be at work still.
     package static func isDead(_ process: Int32) -> Bool {
         guard let state = state(of: process) else { return kill(process, 0) != 0 && errno == ESRCH }

@@ -3,7 +3,7 @@ import Probing
 import TestSupport
 import Testing
 
-/// What a daemon in the background takes over from the program that mounts.
+/// What programs take over from their callers, above all a daemon in the background.
 @Suite(.oneAtATime) struct DaemonStartTests {
     /// A shell that ends when the folder answers.
     private func mount(_ container: BrokenContainer, _ line: String) throws {
@@ -32,6 +32,28 @@ import Testing
             #expect(kill(pid_t(daemon), SIGTERM) == 0)
             waitUntil(seconds: 20) { !MountTable.isMounted(container.mountPoint) }
             #expect(!MountTable.isMounted(container.mountPoint))
+        }
+    }
+
+    /// Nothing tells how a child ended where SIGCHLD is ignored, as programs are started by some services.
+    @Test func `who waits for no children is told how commands end`() throws {
+        try withBrokenContainer { broken in
+            let container = broken.container
+            try container.mount()
+            let line = """
+                trap '' CHLD
+                grep -q 'SigIgn:.*1....$' /proc/self/status || exit 99
+                mkdir other
+                "$0" mount test other
+                test $? = 75 || exit 1
+                "$0" coordinate --read mount/a -- sh -c 'exit 7'
+                test $? = 7 || exit 2
+                """
+            let result = try run(
+                ["bash", "-c", line, try BuiltPrograms.shapeedit()], directory: container.base,
+                environment: container.environment)
+            #expect(result.status == 0, "\(result)")
+            try container.unmount()
         }
     }
 }
