@@ -38,7 +38,8 @@ struct PDFLayer {
     func object(_ number: Int) -> (text: String, stream: ArraySlice<UInt8>) {
         let range = objects[number]
         let bytes = file[range]
-        let mark = Array("stream".utf8)
+        // On a line of its own: names of fonts may have the word in them.
+        let mark = Array("\nstream\n".utf8)
         let start = range.dropLast(mark.count - 1).first {
             bytes[$0] == mark[0] && bytes[$0..<$0 + mark.count].elementsEqual(mark)
         }
