@@ -57,6 +57,23 @@ import Testing
         #expect(try slide.reread() == slide)
     }
 
+    @Test func `a chain stays whole when something in it is no element`() throws {
+        func slide(_ middle: String) throws -> EditableDocument {
+            try EditableDocument.of(
+                """
+                {"elements": [{"shapeType": "chain", "originx": 0, "originy": 0, "elements": [
+                  {"shapeType": "line", "endx": 10, "endy": 0}, \(middle)
+                  {"shapeType": "line", "endx": 10, "endy": 20}]}]}
+                """, .slide)
+        }
+        let script = "move 1 5,5\nscale 1 2\nrotate 1 90\ncolor 1 red"
+        var (broken, sound) = (try slide("7,"), try slide(""))
+        _ = try (broken.run(script), sound.run(script))
+        guard case .slide(let found) = broken, case .slide(let wanted) = sound else { return }
+        #expect(found.elements[0].shape == wanted.elements[0].shape)
+        #expect(found.elements[0].json["elements"]?.array?[1] == .integer(7))
+    }
+
     @Test func `scaling in one direction leaves the other to the last digit`() throws {
         var slide = try EditableDocument.of(
             """

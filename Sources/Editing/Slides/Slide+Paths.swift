@@ -154,14 +154,17 @@ extension SlideElement {
         return values[index].object.map { SlideElement($0) }
     }
 
-    /// Changes every element of a chain.
+    /// Changes every element of a chain. What is none stays, as it draws nothing.
     mutating func changeLinks(
         _ body: (inout SlideElement) throws(EditError) -> Void
     ) throws(EditError) {
-        var links = links
-        guard !links.isEmpty else { return }
-        for index in links.indices { try body(&links[index]) }
-        json["elements"] = .array(links.map { .object($0.json) })
+        guard shapeType == "chain", var values = json["elements"]?.array else { return }
+        for index in values.indices {
+            guard var link = values[index].object.map({ SlideElement($0) }) else { continue }
+            try body(&link)
+            values[index] = .object(link.json)
+        }
+        json["elements"] = .array(values)
     }
 
     /// Puts another element into a chain for the one that was there.
