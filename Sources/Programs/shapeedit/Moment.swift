@@ -12,7 +12,9 @@ struct Moment: ExpressibleByArgument {
         guard (1...2).contains(parts.count), let date = Self.numbers(parts[0], "-", 3)
         else { return nil }
         let (clock, offset) = parts.count == 1 ? ("0:0:0", nil) : Self.clockAndOffset(parts[1])
-        guard let clock, let time = Self.numbers(clock, ":", 3) else { return nil }
+        guard let clock, let time = Self.numbers(clock, ":", 3), Self.isTime(time) else {
+            return nil
+        }
         var moment = tm()
         moment.tm_year = date[0] - 1900
         moment.tm_mon = date[1] - 1
@@ -45,6 +47,7 @@ struct Moment: ExpressibleByArgument {
             let number = Int32(digits)
         else { return (nil, nil) }
         let (hours, minutes) = digits.count == 2 ? (number, 0) : (number / 100, number % 100)
+        guard isTime([hours, minutes, 0]) else { return (nil, nil) }
         let seconds = hours * 3600 + minutes * 60
         return (clock(text[..<mark]), text[mark] == "-" ? -seconds : seconds)
     }
@@ -56,6 +59,12 @@ struct Moment: ExpressibleByArgument {
         let colons = parts[0].count { $0 == ":" }
         guard colons == 2 || colons == 1 && parts.count == 1 else { return nil }
         return colons == 2 ? parts[0] : parts[0] + ":0"
+    }
+
+    /// Whether a clock can show these hours, minutes and seconds; the C library would carry them over.
+    private static func isTime(_ parts: [Int32]) -> Bool {
+        // The last second of a day may be one more.
+        parts[0] < 24 && parts[1] < 60 && parts[2] <= 60
     }
 
     private static func numbers(

@@ -55,7 +55,13 @@ struct FindTests {
             try desk.shell("touch d*/f/c.txt")
             #expect(try Self.found(desk, "--local") == all)
             try desk.fail(64, "find", "--local", "--promises")
-            try desk.fail(64, "find", "--before", "soon")
+            // 11:15 is none of what was meant by the second.
+            for time in ["soon", "2020-05-01T10:75", "2020-05-01T10:00:61", "2020-05-01T24:00"] {
+                try desk.fail(64, "find", "--before", time)
+            }
+            for offset in ["+9900", "+0175", "-24"] {
+                try desk.fail(64, "find", "--before", "2020-05-01T10:00\(offset)")
+            }
             #expect(try Self.found(desk, "--kind", "folders") == ["d e", "d e/f"])
             #expect(try Self.found(desk, "--promises") == [])
             #expect(
