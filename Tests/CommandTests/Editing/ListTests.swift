@@ -40,6 +40,16 @@ import Testing
         }
     }
 
+    @Test func `an item of several lines is shown on one`() throws {
+        try withDesk(.plain) { desk in
+            try desk.run("new", "l.list")
+            try desk.run("list", "add", "l.list", "abcdefghij")
+            // As long, so that all else stays where it is. No edit brings such an item in.
+            try desk.shell(#"LC_ALL=C sed -i 's/abcdefghij/a\n2. [x] b/' l.list"#)
+            #expect(try desk.run("list", "show", "l.list") == "1. [ ] a\\n2. [x] b\n")
+        }
+    }
+
     @Test(arguments: Desk.places)
     func `the list of today is made when it is first used`(_ place: DataPath) throws {
         try withDesk(place) { desk in

@@ -141,7 +141,7 @@ struct ListCommand: ParsableCommand {
             return
         }
         for (index, item) in list.items.enumerated() {
-            Console.say("\(index + 1). [\(item.isComplete ? "x" : " ")] \(item.text)")
+            Console.say(line: "\(index + 1). [\(item.isComplete ? "x" : " ")] \(item.text)")
         }
         if list.items.isEmpty { Console.say("(nothing to do)") }
     }
