@@ -36,6 +36,24 @@ import Testing
         }
     }
 
+    @Test(arguments: Desk.places)
+    func `a command ignores what it would ignore without a claim`(_ place: DataPath) throws {
+        let program = try BuiltPrograms.shapeedit()
+        try withDesk(place) { desk in
+            try desk.run("new", "s.shape")
+            for signal in ["HUP", "INT", "QUIT", "TERM"] {
+                for (trap, answer) in [("trap '' \(signal);", "alive\n"), ("", "")] {
+                    let found = try desk.shell(
+                        """
+                        (\(trap) exec '\(program)' coordinate --write s.shape -- \
+                        sh -c 'kill -\(signal) $$; echo alive') || true
+                        """)
+                    #expect(found == answer, "\(signal), \(trap)")
+                }
+            }
+        }
+    }
+
     @Test(.timeLimit(.minutes(3)))
     func `outside of mounts each of two files whose names look alike is lent`() throws {
         try withDesk(.plain) { desk in

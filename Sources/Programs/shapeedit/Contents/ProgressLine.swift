@@ -51,16 +51,13 @@ struct ProgressLine {
     /// Who interrupts the program is left with a clean line too.
     private static func takeAwayIfInterrupted() {
         for number in [SIGINT, SIGTERM, SIGHUP] {
-            let before = signal(number) { number in
+            IgnoredSignals.set(number) { number in
                 // Nothing but system calls here, the text is a constant.
                 let end = ProgressLine.end
                 _ = write(2, end.utf8Start, end.utf8CodeUnitCount)
                 signal(number, SIG_DFL)
                 raise(number)
             }
-            // As with nohup(1): the program goes on.
-            let isIgnored = before.map { unsafeBitCast($0, to: Int.self) } == 1
-            if isIgnored { signal(number, SIG_IGN) }
         }
     }
 

@@ -17,12 +17,18 @@ enum ChildCommand {
         defer { posix_spawnattr_destroy(&attributes) }
         var normal = sigset_t()
         sigemptyset(&normal)
-        for number in [SIGINT, SIGQUIT, SIGTERM, SIGHUP, SIGXFSZ] { sigaddset(&normal, number) }
+        sigaddset(&normal, SIGXFSZ)
+        // Once the command has ended there is nobody to pass them on to.
+        var handled: [Int32] = []
+        defer { for number in handled { signal(number, SIG_DFL) } }
+        // A terminal's keys are for the command, which this waits for; other signals are passed on. What is
+        // ignored already, as with nohup(1) and in the background of scripts, the command ignores as well.
+        for number in [SIGINT, SIGQUIT] where IgnoredSignals.set(number, SIG_IGN) {
+            sigaddset(&normal, number)
+            handled.append(number)
+        }
         posix_spawnattr_setsigdefault(&attributes, &normal)
         posix_spawnattr_setflags(&attributes, Int16(POSIX_SPAWN_SETSIGDEF))
-        // A terminal's keys are for the command, which this waits for; other signals are passed on.
-        signal(SIGINT, SIG_IGN)
-        signal(SIGQUIT, SIG_IGN)
         var process = pid_t()
         func start(_ words: [String]) -> Int32 {
             words.withProgramWords {
@@ -37,8 +43,9 @@ enum ChildCommand {
             return result == ENOENT ? 127 : 126
         }
         child = process
-        for number in [SIGTERM, SIGHUP] {
-            signal(number) { number in _ = kill(ChildCommand.child, number) }
+        for number in [SIGTERM, SIGHUP]
+        where IgnoredSignals.set(number, { number in _ = kill(ChildCommand.child, number) }) {
+            handled.append(number)
         }
         var status: Int32 = 0
         while waitpid(process, &status, 0) < 0, errno == EINTR {}
