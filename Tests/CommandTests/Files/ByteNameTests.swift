@@ -49,6 +49,9 @@ struct ByteNameTests {
                 #expect(drawn["output"]?.text == Self.repaired + ".png")
                 #expect(drawn["outputBytes"]?.text == Self.base64(output), "\(command)")
             }
+            // Its card has the name that is told everywhere else.
+            let card = try desk.run(bytes: "render", Self.name, "-o", "-", "--format", "svg").text
+            #expect(card.contains(">\(Self.repaired.prefix { $0 != "." })<"))
             let token = try desk.run(bytes: "bookmark", "create", Self.name).text.dropLast()
             let resolved = try desk.run(bytes: "bookmark", "resolve", ByteString(String(token)))
             #expect(resolved == path + "\n")

@@ -169,7 +169,7 @@ enum DocumentPicture {
 
     /// A file's name without folders and ending.
     private static func title(_ name: String) -> String? {
-        let last = name.pathNames.last.map(String.init) ?? name
+        let last = (name.pathNames.last.map(String.init) ?? name).repairedPath
         guard last != "-" else { return nil }
         return last.lastIndex(of: ".").map { String(last[..<$0]) } ?? last
     }
