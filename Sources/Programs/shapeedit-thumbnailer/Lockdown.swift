@@ -56,7 +56,7 @@ enum Lockdown {
         for name in ["FONTCONFIG_FILE", "FONTCONFIG_PATH"] {
             if let path = variable(name) { result.append(path) }
         }
-        return result
+        return result + FontFiles.all(outside: result)
     }
 
     private static func variable(_ name: String) -> String? {

@@ -1,9 +1,12 @@
+import Glibc
 import Probing
 import TestSupport
 import Testing
 
 @Suite(.oneAtATime, .enabled(if: isInstalled("python3"), "python3 is not installed"))
 struct RenderingTests {
+    private static let font = "/usr/share/fonts/truetype/liberation/LiberationSerif-Regular.ttf"
+
     /// What a second reader says of a picture.
     static func read(_ desk: Desk, _ name: String) throws -> String {
         let kind = name.split(separator: ".").last.map(String.init) ?? ""
@@ -11,6 +14,34 @@ struct RenderingTests {
         let result = try Probing.run(["python3", reader, kind, desk.path(name)])
         #expect(result.status == 0, "\(name): \(result)")
         return String(result.text.dropLast())
+    }
+
+    @Test(.enabled(if: access(Self.font, R_OK) == 0, "needs fonts-liberation"))
+    func `a thumbnail is set in fonts wherever they are`() throws {
+        try withDesk(.plain) { desk in
+            try desk.shell("mkdir fonts elsewhere && cp '\(Self.font)' elsewhere/f.ttf")
+            try desk.shell("ln -s ../elsewhere/f.ttf fonts/f.ttf")
+            try desk.write(
+                """
+                <?xml version="1.0"?><!DOCTYPE fontconfig SYSTEM "fonts.dtd">
+                <fontconfig>
+                  <dir>\(desk.path("fonts"))</dir><cachedir>\(desk.path("cache"))</cachedir>
+                </fontconfig>
+                """, to: "fonts.conf")
+            try desk.write(
+                """
+                {"elements": [{"shapeType": "text", "text": "Quay", "originx": 0, "originy": 0,
+                  "width": 4000, "height": 3000, "fontHeight": 900}]}
+                """, to: "s.slide")
+            let program = try BuiltPrograms.shapeedit()
+            try desk.shell(
+                """
+                export FONTCONFIG_FILE=$PWD/fonts.conf
+                '\(program)' render s.slide -o a.png --size 256x192
+                '\(program)' thumbnail s.slide -o b.png --size 256
+                cmp a.png b.png
+                """)
+        }
     }
 
     @Test(arguments: Desk.places)
