@@ -35,8 +35,6 @@ package final class StoreCleaning: Sendable {
     private let stored: @Sendable (ContentHash?) -> [Blob]?
     /// The store does not have one of them.
     private let lost: @Sendable (Blob) -> Void
-    /// All that counts as stored has been looked for.
-    private let compared: @Sendable () -> Void
     private let cancellation = Cancellation()
     private let isRunning = Monitor(false)
 
@@ -48,7 +46,6 @@ package final class StoreCleaning: Sendable {
         grace: Int64, logger: Logger,
         stored: @escaping @Sendable (_ after: ContentHash?) -> [Blob]? = { _ in [] },
         lost: @escaping @Sendable (Blob) -> Void = { _ in },
-        compared: @escaping @Sendable () -> Void = {},
         needed: @escaping @Sendable ([ContentHash]) -> [Bool]?
     ) {
         self.store = store
@@ -59,7 +56,6 @@ package final class StoreCleaning: Sendable {
         self.logger = logger
         self.stored = stored
         self.lost = lost
-        self.compared = compared
         self.needed = needed
     }
 
@@ -67,6 +63,7 @@ package final class StoreCleaning: Sendable {
     package func start() {
         isRunning.withLock { $0 = true }
         Threads.start("cleaning", yielding: true) { [self] in
+            askWhoseItIs()
             let least = grace > 0 ? max(1, grace / 2) : .max
             // What waits to be compared is not let go meanwhile.
             var pause = ownership.isUncompared ? 0 : min(Self.first, least)
@@ -79,6 +76,17 @@ package final class StoreCleaning: Sendable {
                 pause = min(ownership.isUncompared ? Self.first : Self.pace, least)
             }
             isRunning.signal { $0 = false }
+        }
+    }
+
+    /// Finds out who owns the store if nothing may be let go before. A store that does not answer is asked
+    /// again after waits that double up to a minute.
+    private func askWhoseItIs() {
+        var pause: Int64 = 1
+        while ownership.isUncompared, !ownership.isKnown {
+            let call = StoreCall(cancellation: cancellation, urgency: Urgency(awaited: false))
+            if (try? ownership.isOwner(call)) != nil || !rests(pause) { return }
+            pause = min(2 * pause, 60)
         }
     }
 
@@ -106,10 +114,7 @@ package final class StoreCleaning: Sendable {
         while true {
             let page = try store.list(after: last, limit: Self.page, call)
             try compare(page, after: last, &wrong, call)
-            if page.isLast, wrong < Self.patience {
-                try ownership.noteCompared()
-                compared()
-            }
+            if page.isLast, wrong < Self.patience { try ownership.noteCompared() }
             let hashes = page.blobs.map(\.hash)
             guard removes else {
                 if page.isLast { return }
@@ -184,7 +189,7 @@ package final class StoreCleaning: Sendable {
         var looked: UInt64 = 0
         for hash in hashes {
             if MonotonicClock.now - looked > StoreOwnership.pace {
-                guard try ownership.isStillOwner(call) else { return }
+                guard try ownership.renew(call) else { return }
                 looked = MonotonicClock.now
             }
             // It is not put while it is removed; what is put later is recorded as needed before.

@@ -15,7 +15,7 @@ package final class StoreOwnership: Sendable {
         case nothing
         /// The token that was written to the store last, and one that may have been.
         case owner(String, String)
-        /// It was the container that this one is a copy of.
+        /// It was the container that this one is a copy of, or this one before an older state of it was given back.
         case ownerOfCopied
         case shared
     }
@@ -25,6 +25,10 @@ package final class StoreOwnership: Sendable {
     /// what is there: an owner looks at the mark this often, and at each removal. In nanoseconds.
     package static let notice: UInt64 = 120_000_000_000
     static let pace: UInt64 = 30_000_000_000
+    /// A request that needs the verdict waits for it so long after the mount began, in milliseconds.
+    private static let patience: UInt64 = 2_000
+    /// Instead of the container's folder in a line of ``Known/ownerOfCopied``.
+    private static let noFolder = "-"
 
     private let store: any ContentStore
     /// The store's address, as the container has it.
@@ -33,6 +37,9 @@ package final class StoreOwnership: Sendable {
     /// How long it waits, and what it calls before.
     private let notice: UInt64
     private let waits: @Sendable () -> Void
+    /// Told whether what counts as stored has to be compared (``isUncompared``), when that is found out.
+    private let tells: @Sendable (_ isUncompared: Bool) -> Void
+    private let began = MonotonicClock.now
     /// What has been found out in this mount. One finds out at a time.
     private struct Verdict {
         var isOwner: Bool?
@@ -45,15 +52,18 @@ package final class StoreOwnership: Sendable {
     ///   - path: of the file that keeps what is known here.
     ///   - notice: nanoseconds that others are given to notice that the container uses the store.
     ///   - waits: called when they have to be given them.
+    ///   - tells: called when it has been found out whether what counts as stored has to be compared.
     package init(
         _ store: any ContentStore, address: String, path: String,
-        notice: UInt64 = StoreOwnership.notice, waits: @escaping @Sendable () -> Void = {}
+        notice: UInt64 = StoreOwnership.notice, waits: @escaping @Sendable () -> Void = {},
+        tells: @escaping @Sendable (_ isUncompared: Bool) -> Void = { _ in }
     ) {
         self.store = store
         self.address = address
         self.path = path
         self.notice = notice
         self.waits = waits
+        self.tells = tells
     }
 
     private static let mark = ContentHash(bytes: [UInt8](repeating: 0, count: 32))
@@ -88,6 +98,7 @@ package final class StoreOwnership: Sendable {
             }
             if let known { return known }
             let found = Result { () throws(StoreError) in try look(call) }
+            if let isOwner = try? found.get() { tells(!isOwner && isCopy) }
             verdict.signal { $0 = Verdict(isOwner: try? found.get()) }
             return try found.get()
         }
@@ -108,27 +119,55 @@ package final class StoreOwnership: Sendable {
         return try self.isOwner(call)
     }
 
+    /// The same before anything is removed: the mark gets another token, by which an older state of this container
+    /// that still needs what goes now is known (``isUncompared``).
+    package func renew(_ call: StoreCall) throws(StoreError) -> Bool {
+        guard try isStillOwner(call), case .owner(let token, _) = try known(markedBy: nil) else {
+            return false
+        }
+        try replace(token, call)
+        return true
+    }
+
+    /// Whether it has been found out in this mount who owns the store.
+    package var isKnown: Bool { verdict.withLock { $0.isOwner != nil } }
+
+    /// Waits until it has been found out, not for long after the mount.
+    package func waitUntilKnown() {
+        let _: Bool? = verdict.wait(until: began + Self.patience * 1_000_000) {
+            $0.isOwner == nil ? nil : true
+        }
+    }
+
     /// Whether what counts as stored here has to be compared with what the store has: the container is a copy of
-    /// the store's owner, which may have removed things since. Also where that cannot be read for a moment.
+    /// the store's owner, or an older state of it, so that things may have been removed since. An owner may be
+    /// such a one as long as the store has not been asked. Also where that cannot be read for a moment.
     package var isUncompared: Bool {
-        do throws(StoreError) { return try known(markedBy: nil) == .ownerOfCopied } catch {
+        do throws(StoreError) {
+            switch try known(markedBy: nil) {
+            case .ownerOfCopied: return true
+            case .owner: return !isKnown
+            case .nothing, .shared: return false
+            }
+        } catch {
             return true
         }
     }
 
+    /// Whether it is a copy of the owner, or an older state of it, for certain. Also where that cannot be read.
+    package var isCopy: Bool { (try? known(markedBy: nil) == .ownerOfCopied) ?? true }
+
     /// What counts as stored is there, or is put again; nobody removes it any more.
     func noteCompared() throws(StoreError) {
-        if isUncompared { try keep(.shared) }
+        if isCopy { try keep(.shared) }
+        tells(false)
     }
 
     private func look(_ call: StoreCall) throws(StoreError) -> Bool {
         let mark = try mark(call)
         switch try known(markedBy: mark) {
         case .owner(let token, let other) where mark == token || mark == other:
-            let next = Self.token()
-            try keep(.owner(mark ?? token, next))
-            try put(next, call)
-            try keep(.owner(next, next))
+            try replace(mark ?? token, call)
             return true
         case .nothing where mark == nil: return false
         // Another's mark would be one that was put late, over ours: they have not seen that.
@@ -139,8 +178,13 @@ package final class StoreOwnership: Sendable {
         guard try self.mark(call) == mark else {
             throw StoreError(.unreachable, at: store.address, "its mark comes as another each time")
         }
-        // Another container has been here, or a copy of this one, or what this one is a copy of. Who was about
-        // to make a mark when ours was made has not seen it: then it is made again.
+        // Another container has been here, or a copy of this one, or what this one is a copy of, or this one
+        // before an older state of it was given back: things may have been removed.
+        if case .owner(let token, let other) = try known(markedBy: nil) {
+            try keep(.owner(token, other), folder: Self.noFolder)
+            tells(true)
+        }
+        // Who was about to make a mark when ours was made has not seen it: then it is made again.
         var found = mark
         repeat {
             if found != Self.shared { try put(Self.shared, call) }
@@ -149,8 +193,16 @@ package final class StoreOwnership: Sendable {
             found = try self.mark(call)
         } while found != Self.shared
         // A copy goes on being one, also in the next mount, until all has been compared.
-        if !isUncompared { try keep(.shared) }
+        if !isCopy { try keep(.shared) }
         return false
+    }
+
+    /// Gives the mark, which has `token`, the next one.
+    private func replace(_ token: String, _ call: StoreCall) throws(StoreError) {
+        let next = Self.token()
+        try keep(.owner(token, next))
+        try put(next, call)
+        try keep(.owner(next, next))
     }
 
     private static func token() -> String {
@@ -205,7 +257,8 @@ package final class StoreOwnership: Sendable {
         }
     }
 
-    private func keep(_ known: Known) throws(StoreError) {
+    /// - Parameter folder: of an owner; `nil`: the container's.
+    private func keep(_ known: Known, folder: String? = nil) throws(StoreError) {
         var tokens: [String] = []
         if case .owner(let token, let other) = known { tokens = [token, other] }
         var lines = try lines().filter { words in
@@ -216,7 +269,8 @@ package final class StoreOwnership: Sendable {
         case .nothing, .ownerOfCopied: break
         case .shared: lines.append("\(address)\t\(Self.shared)")
         case .owner(let token, let other):
-            lines.append("\(address)\t\(token)\t\(other)\t\(try folder())")
+            let place = if let folder { folder } else { try self.folder() }
+            lines.append("\(address)\t\(token)\t\(other)\t\(place)")
         }
         try SmallFile.replace(path, lines.map { $0 + "\n" }.joined())
     }

@@ -37,7 +37,9 @@ enum StayReason {
     case isWritten([Int32])
     case isOpen([Int32])
     case isNotStored
-    /// It was there when the container was copied.
+    /// The store has not said yet in this mount whether the container still owns it.
+    case isUnasked
+    /// It was there when the container was copied, or was as it is again now.
     case isUncompared
 
     /// For a person. Asks the system who a process is, so not under the volume's lock.
@@ -47,8 +49,11 @@ enum StayReason {
         case .isWritten(let threads): "it is being written" + Self.holders(threads)
         case .isOpen(let threads): "it is open" + Self.holders(threads)
         case .isNotStored: "it is not in the store yet"
+        case .isUnasked:
+            "the store has not answered since the container was mounted: it may have lost it"
         case .isUncompared:
-            "the store may have lost it since the container was copied, and is being looked through"
+            "the store may have lost it since the container was copied or an older state of it was given back, "
+                + "and is being looked through"
         }
     }
 

@@ -9,6 +9,7 @@ internal import SystemCalls
 final class StoreLink: Sendable {
     /// Where the store is, for people.
     let address: String
+    let ownership: StoreOwnership
     let downloads: Downloads
     let uploads: Uploads
     let pictures: StoredPictures
@@ -16,10 +17,11 @@ final class StoreLink: Sendable {
     let logger: Logger
 
     init(
-        address: String, downloads: Downloads, uploads: Uploads, pictures: StoredPictures,
-        cleaning: StoreCleaning, logger: Logger
+        address: String, ownership: StoreOwnership, downloads: Downloads, uploads: Uploads,
+        pictures: StoredPictures, cleaning: StoreCleaning, logger: Logger
     ) {
         self.address = address
+        self.ownership = ownership
         self.downloads = downloads
         self.uploads = uploads
         self.pictures = pictures

@@ -247,8 +247,8 @@ extension VolumeState {
         if held.contains(node) { return .isOpen(openers[node]) }
         switch record.pointee.place {
         case .staged, .durable, .sealed: return .isNotStored
-        case .stored where isUncompared: return .isUncompared
-        case .none, .stored, .promised, .elsewhere: return nil
+        case .stored: return storeDoubt
+        case .none, .promised, .elsewhere: return nil
         }
     }
 

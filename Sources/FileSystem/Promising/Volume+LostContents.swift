@@ -17,14 +17,15 @@ extension Volume {
         }
     }
 
-    /// All that counts as stored has been looked for there: it can go.
-    func noteCompared() {
-        let wasUncompared = state.withLock { state in
-            defer { state.isUncompared = false }
-            if state.isUncompared { state.quota.isDue = true }
-            return state.isUncompared
+    /// It has been found out whether what counts as stored has to be looked for there before it can go.
+    func noteStoreDoubt(isUncompared: Bool) {
+        let isOver = state.withLock { state in
+            let isOver = state.storeDoubt != nil && !isUncompared
+            state.storeDoubt = isUncompared ? .isUncompared : nil
+            if isOver { state.quota.isDue = true }
+            return isOver
         }
-        if wasUncompared { keeper.wake() }
+        if isOver { keeper.wake() }
     }
 
     /// The store does not have a content that counts as stored: what is here has to stay, and goes there

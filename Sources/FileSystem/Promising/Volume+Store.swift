@@ -22,9 +22,10 @@ extension Volume {
     package func connect(
         _ store: any ContentStore, address: String, patience: Double, grace: Int64, logger: Logger
     ) {
-        let ownership = StoreOwnership(store, address: address, path: content.folder.storeOwner) {
-            [weak self] in self?.tellOfOtherContainer()
-        }
+        let ownership = StoreOwnership(
+            store, address: address, path: content.folder.storeOwner,
+            waits: { [weak self] in self?.tellOfOtherContainer() },
+            tells: { [weak self] in self?.noteStoreDoubt(isUncompared: $0) })
         let damaged = DamagedBlobs(path: content.folder.storeDamaged)
         let downloads = Downloads(
             .blobs, content: content, store: store, damaged: damaged, patience: patience,
@@ -50,12 +51,13 @@ extension Volume {
         let cleaning = StoreCleaning(
             store, ownership, uploads, path: content.folder.storeUnneeded, grace: grace,
             logger: logger, stored: { [weak self] hash in self?.storedContents(after: hash) },
-            lost: { [weak self] blob in self?.putAgain(blob) },
-            compared: { [weak self] in self?.noteCompared() }
+            lost: { [weak self] blob in self?.putAgain(blob) }
         ) { [weak self] hashes in self?.needed(hashes) }
-        state.withLock { $0.isUncompared = ownership.isUncompared }
+        let doubt: StayReason? =
+            ownership.isCopy ? .isUncompared : ownership.isUncompared ? .isUnasked : nil
+        state.withLock { $0.storeDoubt = doubt }
         link = StoreLink(
-            address: store.address, downloads: downloads, uploads: uploads,
+            address: store.address, ownership: ownership, downloads: downloads, uploads: uploads,
             pictures: StoredPictures(store), cleaning: cleaning, logger: logger)
     }
 

@@ -116,7 +116,9 @@ extension Volume {
         // A folder's pin holds for all that is in it; that its contents come or go would be believed, too.
         guard isRegular || key == "pin" else { throw Errno(EISDIR) }
         switch (key, value) {
-        case ("state", "promise"): try evict(node)
+        case ("state", "promise"):
+            link?.ownership.waitUntilKnown()
+            try evict(node)
         case ("state", "local"): try materialize(node)
         case ("state", "cancel"): try cancel(node)
         case ("pin", _):

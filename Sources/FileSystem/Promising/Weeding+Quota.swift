@@ -193,7 +193,7 @@ extension Weeding {
                         continue
                     }
                     switch state.reasonToStay(position) {
-                    case .isUncompared: uncompared += bytes
+                    case .isUncompared, .isUnasked: uncompared += bytes
                     case nil: other += bytes
                     default: open += bytes
                     }

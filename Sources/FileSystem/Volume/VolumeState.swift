@@ -119,8 +119,8 @@ final class VolumeState {
     var nextNumber: UInt64
     /// When versions are published.
     private var publishing: PublishClock
-    /// The store may have removed what counts as stored: the container is a copy of its owner.
-    var isUncompared = false
+    /// Why the store may have removed what counts as stored: the container may be a copy of its owner.
+    var storeDoubt: StayReason?
     /// Items whose sessions wait for processes that were redirected.
     var expecting: Set<ItemNumber> = []
     var listings = RecentListings()

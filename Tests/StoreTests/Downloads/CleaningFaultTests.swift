@@ -297,13 +297,14 @@ import Testing
         }
         try ownership("owner").claim(StoreCall())
         try run("cp", folder + "/owner/store-owner", folder + "/copy")
-        #expect(!ownership("owner").isUncompared)
-        let copy = ownership("copy")
+        let seen = Monitor((lost: [Blob](), isCompared: false))
+        let copy = StoreOwnership(
+            store, address: store.address, path: "\(folder)/copy/store-owner", notice: 0,
+            tells: { isUncompared in seen.signal { $0.isCompared = !isUncompared } })
         // Also when somebody has asked who owns the store, for instance to put something.
         #expect(try !copy.isOwner(StoreCall()))
         #expect(copy.isUncompared)
         let lost = Sample(size: 10, seed: 1).blob
-        let seen = Monitor((lost: [Blob](), isCompared: false))
         let logger = Logger(label: "test") { _ in SwiftLogNoOpLogHandler() }
         let uploads = Uploads(
             store: store, logger: logger, ready: { _ in }, source: { _ in nil },
@@ -319,8 +320,7 @@ import Testing
                 }
                 return isFirst ? nil : after == nil ? [lost] : []
             },
-            lost: { blob in seen.signal { $0.lost.append(blob) } },
-            compared: { seen.signal { $0.isCompared = true } }
+            lost: { blob in seen.signal { $0.lost.append(blob) } }
         ) { $0.map { _ in true } }
         cleaning.start()
         defer { cleaning.stop() }
