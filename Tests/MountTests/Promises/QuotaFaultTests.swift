@@ -17,7 +17,8 @@ struct QuotaFaultTests {
         def content(document, number, size):
             return random.Random(f"{document} {number}").randbytes(size)
         def note(kind, document, number, size):
-            if kind == "begun": known.setdefault(document, [None]).append((number, size))
+            # What is made in its place is empty until it is written: the daemon may die in between.
+            if kind == "begun": known.setdefault(document, [None, (0, 0)]).append((number, size))
             else: known[document] = [(number, size)]
             last[document] = number
         for line in open(journal):
