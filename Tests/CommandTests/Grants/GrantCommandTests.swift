@@ -54,6 +54,27 @@ struct GrantCommandTests {
     }
 
     @Test(arguments: DataPath.mounts.prefix(1))
+    func `people are told times of here, wherever they ask`(_ place: DataPath) throws {
+        try withDesk(place) { desk in
+            try desk.shell("printf one > a.txt")
+            let program = "TZ=Asia/Kathmandu '\(try BuiltPrograms.shapeedit())'"
+            let said = try desk.shell("\(program) grant a.txt --to notes --until 2h")
+            #expect(said.hasSuffix("+0545\n"))
+            let end = said.split(separator: " ").last ?? ""
+            #expect(
+                try desk.shell("\(program) grants")
+                    == "test:work/a.txt  notes may read until \(end)")
+            // Programs are told in UTC.
+            #expect(try desk.run("grants", "--json").contains("Z\"}]"))
+            let event = try desk.shell("\(program) watch a.txt --since 0 --count 1")
+            let moment = try #require(event.split(separator: " ").first)
+            #expect(moment.hasSuffix("+0545"))
+            // What is told can be asked for.
+            #expect(try desk.run("find", "--after", String(moment)).hasSuffix("a.txt\n"))
+        }
+    }
+
+    @Test(arguments: DataPath.mounts.prefix(1))
     func `a container that cannot be looked at hides no grants of others`(_ place: DataPath) throws
     {
         try withDesk(place) { desk in

@@ -35,4 +35,9 @@ enum HistoryReport {
     static func time(seconds: Int64) -> String {
         LocalTime.text(Int(seconds), as: "%Y-%m-%dT%H:%M:%S%z")
     }
+
+    /// As the other ones, of a moment as mounts tell it (``Timestamp/exactText``); other text as it is.
+    static func time(told moment: String) -> String {
+        Moment(argument: moment).map { time(seconds: $0.seconds) } ?? moment
+    }
 }

@@ -114,7 +114,7 @@ struct GrantsCommand: ParsableCommand {
             return
         }
         for grant in grants {
-            let end = grant.until.map { " until \($0)" } ?? ""
+            let end = grant.until.map { " until " + HistoryReport.time(told: $0) } ?? ""
             let what = "\(grant.application) may \(grant.access)\(end)"
             Console.say(line: "\(grant.container):\(grant.path)  \(what)")
         }

@@ -83,7 +83,7 @@ struct WatchedEvent {
             return "changes \(lost.0) to \(lost.1) are not known any more: look at everything again"
         }
         // To the second: the rest is for programs.
-        let moment = time.map { String($0.prefix(19)) + "Z" } ?? ""
+        let moment = time.map(HistoryReport.time(told:)) ?? ""
         let place = path.map { $0.isEmpty ? "." : $0 } ?? "(gone)"
         let from = former.map { "\($0) -> " } ?? ""
         return "\(moment)  \(kind)  \(from)\(place)" + (percent.map { "  \($0)%" } ?? "")
