@@ -18,7 +18,7 @@ extension BrowserState {
         case .resized(let shape):
             self.shape = shape
             return [.redraw]
-        case .listed(let entries, let problem): list(entries, problem)
+        case .listed(let entries, let isWhole, let problem): list(entries, isWhole, problem)
         case .inspected(let found): details.merge(found) { $1 }
         case .titled(let found): titles = found
         case .pictured(let version, let size, let bitmap):
@@ -33,7 +33,7 @@ extension BrowserState {
 
     /// The selection stays with its document, wherever that went; if it is gone, the one that took
     /// its place is selected.
-    private mutating func list(_ new: [BrowserEntry], _ problem: String?) {
+    private mutating func list(_ new: [BrowserEntry], _ isWhole: Bool, _ problem: String?) {
         if let problem {
             (message, isBad, listProblem) = (problem, true, problem)
             return
@@ -45,6 +45,7 @@ extension BrowserState {
         let former = selected
         entries = Self.sorted(new)
         isListed = true
+        self.isWhole = isWhole
         let known = Set(entries.map(\.item))
         details = details.filter { known.contains($0.key) }
         let places = Shelves(self).places

@@ -64,6 +64,8 @@ package struct BrowserState: Sendable {
     package internal(set) var isHelping = false
     /// Whether the folder has been read.
     package internal(set) var isListed = false
+    /// Whether ``entries`` are all that it holds.
+    var isWhole = true
     /// Why it could not be read last, if it could not.
     var listProblem: String?
     /// Pictures by what they show; nil where there is none yet.
@@ -82,6 +84,9 @@ package struct BrowserState: Sendable {
     package var selected: BrowserEntry? {
         selection.flatMap { known[$0.document] }
     }
+
+    /// How many documents there are, as far as is known.
+    var count: String { "\(entries.count)" + (isWhole ? "" : "+") }
 
     private mutating func match() {
         guard filter.isEmpty else {

@@ -14,7 +14,7 @@ extension BrowserState {
     package var screen: Screen {
         let shelves = Shelves(self)
         var screen = Screen(columns: shape.columns, rows: shape.rows)
-        drawTitle(&screen)
+        drawTitle(&screen, shelves)
         if isHelping {
             drawHelp(&screen)
         } else {
@@ -42,16 +42,22 @@ extension BrowserState {
         }
     }
 
-    private func drawTitle(_ screen: inout Screen) {
+    private func drawTitle(_ screen: inout Screen, _ shelves: Shelves) {
         screen.fill(columns: 0..<screen.columns, rows: 0..<1, style: .reversed)
-        let count = isListed ? " \(entries.count) " : ""
-        let end = screen.columns - count.cells
+        let total = isListed ? " \(count) " : ""
+        let end = screen.columns - total.cells
         let filter = filter.isEmpty ? "" : "  /\(filter)"
-        screen.put(
+        let next = screen.put(
             (" " + name.repairedPath.revealedName + filter.revealed).fitting(max(1, end)),
             column: 0, row: 0, limit: end,
             style: Style(emphasis: [.reversed, .bold]))
-        screen.put(count, column: max(0, end), row: 0, style: .reversed)
+        // Below its picture a document has no folder, and those of several folders may look alike.
+        if shelves.hasPictures, let path = selected?.path {
+            let room = end - next - 3
+            let words = path.repairedPath.revealedName.fitting(max(0, room))
+            screen.put(words, column: end - 1 - words.cells, row: 0, limit: end, style: .reversed)
+        }
+        screen.put(total, column: max(0, end), row: 0, style: .reversed)
     }
 
     private func draw(_ card: Shelves.Card, _ screen: inout Screen) {

@@ -84,7 +84,7 @@ package struct Shelves: Sendable {
         let matching = state.matching
         let heading =
             state.filter.isEmpty
-            ? "All documents" : "\(matching.count) of \(state.entries.count) documents"
+            ? "All documents" : "\(matching.count) of \(state.count) documents"
         add(heading, .all, matching, cardRows)
         self.rows = rows
     }

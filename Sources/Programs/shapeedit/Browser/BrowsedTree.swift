@@ -50,9 +50,11 @@ final class BrowsedTree: Sendable {
     }
 
     /// All documents: regular files whose names do not begin with a dot and are not those of
-    /// temporary files. What cannot be read below the folder is passed over.
-    func list() throws(Errno) -> [BrowserEntry] {
+    /// temporary files. What cannot be read below the folder is passed over. `isWhole` is false if there
+    /// are more than are looked at.
+    func list() throws(Errno) -> (documents: [BrowserEntry], isWhole: Bool) {
         var found: [BrowserEntry] = []
+        var isWhole = true
         var seen = 0
         var folders: [(path: String, prefix: String)] = [(path.isEmpty ? "/" : path, "")]
         var isFirst = true
@@ -74,11 +76,12 @@ final class BrowsedTree: Sendable {
                 case S_IFDIR: folders.append((file, prefix + name + "/"))
                 case S_IFREG where found.count < Self.documentLimit:
                     found.append(Self.entry(prefix + name, status))
+                case S_IFREG: isWhole = false
                 default: break
                 }
             }
         }
-        return found
+        return (found, isWhole && folders.isEmpty)
     }
 
     private static func entry(_ path: String, _ status: stat) -> BrowserEntry {

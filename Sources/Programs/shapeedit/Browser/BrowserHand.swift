@@ -64,7 +64,8 @@ final class BrowserHand: Sendable {
         switch job {
         case .look:
             do throws(Errno) {
-                inbox.put(.listed(try tree.list(), problem: nil))
+                let (entries, isWhole) = try tree.list()
+                inbox.put(.listed(entries, isWhole: isWhole, problem: nil))
             } catch {
                 inbox.put(.listed([], problem: "\(tree.path): \(error)"))
             }

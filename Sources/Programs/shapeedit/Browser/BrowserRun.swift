@@ -130,7 +130,7 @@ struct BrowserRun: ScreenRun, ~Copyable {
     mutating func forgetScreen() { display.forget() }
 
     private mutating func take(_ event: BrowserEvent) {
-        if case .listed(let entries, let problem) = event {
+        if case .listed(let entries, _, let problem) = event {
             lastInspection = 0
             if problem == nil { titles.follow(entries) }
         }
