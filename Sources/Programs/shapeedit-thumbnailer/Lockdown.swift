@@ -1,4 +1,5 @@
 import CWorkerShim
+import Drawing
 import Glibc
 import PathText
 import SystemCalls
@@ -56,7 +57,7 @@ enum Lockdown {
         for name in ["FONTCONFIG_FILE", "FONTCONFIG_PATH"] {
             if let path = variable(name) { result.append(path) }
         }
-        return result + FontFiles.all(outside: result)
+        return result + FontFiles.paths(outside: result)
     }
 
     private static func variable(_ name: String) -> String? {

@@ -95,6 +95,10 @@
     F(pango_layout_set_width) \
     F(pango_layout_set_wrap)
 
+#define FONTCONFIG_FUNCTIONS(F) \
+    F(FcConfigGetFonts) \
+    F(FcPatternGetString)
+
 #define HARFBUZZ_FUNCTIONS(F) \
     F(hb_blob_destroy) \
     F(hb_blob_get_data) \
@@ -194,6 +198,7 @@
     L(cairo, CAIRO_FUNCTIONS, "libcairo.so.2", "libcairo2", ONDEMAND_DRAWING) \
     L(pangocairo, PANGOCAIRO_FUNCTIONS, "libpangocairo-1.0.so.0", "libpangocairo-1.0-0", ONDEMAND_DRAWING) \
     L(pango, PANGO_FUNCTIONS, "libpango-1.0.so.0", "libpango-1.0-0", ONDEMAND_DRAWING) \
+    L(fontconfig, FONTCONFIG_FUNCTIONS, "libfontconfig.so.1", "libfontconfig1", ONDEMAND_DRAWING) \
     L(harfbuzz, HARFBUZZ_FUNCTIONS, "libharfbuzz.so.0", "libharfbuzz0b", ONDEMAND_DRAWING) \
     L(gobject, GOBJECT_FUNCTIONS, "libgobject-2.0.so.0", "libglib2.0-0", ONDEMAND_DRAWING) \
     L(glib, GLIB_FUNCTIONS, "libglib-2.0.so.0", "libglib2.0-0", ONDEMAND_DRAWING) \
