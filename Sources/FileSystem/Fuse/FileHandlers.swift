@@ -66,11 +66,11 @@ extension FuseSession {
         _ request: Request, _ node: NodeNumber, _ handle: Handle, _ size: Int, _ offset: Int64
     ) throws(Errno) {
         if volume.missing(node, handle) != nil {
-            return try whenHere(request, node, handle, isRead: true) { [volume] () throws(Errno) in
-                request.answer(try volume.part(node, handle), from: offset, size)
+            return try whenHere(request, node, handle, isRead: true) { [self] () throws(Errno) in
+                try answer(request, handle, size, offset, with: volume.part(node, handle))
             }
         }
-        request.answer(try volume.part(node, handle), from: offset, size)
+        try answer(request, handle, size, offset, with: volume.part(node, handle))
     }
 
     func write(

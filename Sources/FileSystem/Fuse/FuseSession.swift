@@ -41,6 +41,7 @@ package final class FuseSession: @unchecked Sendable {
     private let largestRead: UInt32
     /// The kernel said that this process may not lend it files.
     private let refused = Lock(false)
+    let ringReads = RingReads()
     private var whenServed: () -> Void = {}
 
     package init(_ volume: Volume, at mountPoint: String, _ options: Options) throws(Failure) {

@@ -221,6 +221,8 @@ extension FuseSession {
                     try session.readEvents(request, info, size)
                 } else if isVirtual(number) {
                     try session.virtual.read(request, number, size, Int64(offset), handle.rawValue)
+                } else if session.answerRepeated(request, handle, size, Int64(offset)) {
+                    return
                 } else if !handle.isInBlocks
                     || !session.readBlocks(request, node(number), handle, size, Int64(offset))
                 {

@@ -1,4 +1,5 @@
 internal import CFuseShim
+internal import Content
 internal import Glibc
 internal import Model
 internal import Promises
@@ -131,13 +132,22 @@ extension FuseSession {
         }
         guard let (bytes, isHere) = missing.downloads.bytes(blob.hash, range) else { return false }
         if isHere {
-            request.answer(bytes.part(of: blob), from: offset, size)
+            answerBlocks(request, handle, size, offset, with: bytes.part(of: blob))
         } else {
-            wait(request, for: missing, range, node, reader: handle) {
+            wait(request, for: missing, range, node, reader: handle) { [self] in
                 // They are the same when the content has become whole.
-                request.answer(bytes.part(of: blob), from: offset, size)
+                answerBlocks(request, handle, size, offset, with: bytes.part(of: blob))
             }
         }
         return true
+    }
+
+    private func answerBlocks(
+        _ request: Request, _ handle: Handle, _ size: Int, _ offset: Int64,
+        with part: ContentPart
+    ) {
+        do throws(Errno) { try answer(request, handle, size, offset, with: part) } catch {
+            request.fail(error)
+        }
     }
 }

@@ -58,6 +58,18 @@ package enum Processes {
         return text[text.index(after: bracket)...].split(separator: " ")
     }
 
+    /// The number of the system call in which a thread waits; another text if it is in none, `nil` if it is gone
+    /// or does not show that.
+    package static func systemCall(of thread: Int32) -> String? {
+        guard let file = try? OwnedDescriptor.open("/proc/\(thread)/syscall", O_RDONLY) else {
+            return nil
+        }
+        var bytes = [UInt8](repeating: 0, count: 32)
+        guard let count = try? file.read(into: &bytes, at: 0) else { return nil }
+        return String(
+            decoding: bytes[..<count].prefix { $0 > UInt8(ascii: " ") }, as: UTF8.self)
+    }
+
     /// A field of what the kernel tells of a thread; `nil` if it is gone or cannot be seen.
     static func status(of thread: String, _ name: String) -> String? {
         guard let file = try? OwnedDescriptor.open("/proc/\(thread)/status", O_RDONLY) else {
