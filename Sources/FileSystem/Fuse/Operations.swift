@@ -219,10 +219,11 @@ extension FuseSession {
                 let handle = Handle(rawValue: info?.pointee.fh ?? 0)
                 if isVirtual(number), let info, case .events = try session.virtual.node(number) {
                     try session.readEvents(request, info, size)
-                } else if isVirtual(number) {
-                    try session.virtual.read(request, number, size, Int64(offset), handle.rawValue)
-                } else if session.answerRepeated(request, handle, size, Int64(offset)) {
+                } else if session.answerRepeated(request, handle.rawValue, size, Int64(offset)) {
                     return
+                } else if isVirtual(number) {
+                    try session.virtual.read(
+                        request, number, size, Int64(offset), handle.rawValue, in: session)
                 } else if !handle.isInBlocks
                     || !session.readBlocks(request, node(number), handle, size, Int64(offset))
                 {

@@ -36,13 +36,13 @@ final class RingReads: Sendable {
     /// Whether a read asks once more for what was answered, so that there is nothing left for it.
     ///
     /// - Parameter size: bytes.
-    func isRepeated(_ thread: Int32, _ handle: Handle, _ offset: Int64, _ size: Int) -> Bool {
+    func isRepeated(_ thread: Int32, _ handle: UInt64, _ offset: Int64, _ size: Int) -> Bool {
         let found = expected.withLock { expected in
             // Whatever it asks for: nothing of it comes later.
             expected.isEmpty ? nil : expected.removeValue(forKey: thread)
         }
         guard let found else { return false }
-        return found.read == Read(handle: handle.rawValue, offset: offset, size: size)
+        return found.read == Read(handle: handle, offset: offset, size: size)
             && MonotonicClock.now < found.end
     }
 
@@ -50,14 +50,14 @@ final class RingReads: Sendable {
     ///
     /// - Parameter count: bytes of `size` that it is answered with.
     func note(
-        _ thread: Int32, _ handle: Handle, _ offset: Int64, _ size: Int, answered count: Int
+        _ thread: Int32, _ handle: UInt64, _ offset: Int64, _ size: Int, answered count: Int
     ) {
         guard count > 0, count < size, thread > 0,
             Processes.systemCall(of: thread) ?? Self.call == Self.call
                 || CallerProcess.command(of: thread).hasPrefix(Self.worker)
         else { return }
         let now = MonotonicClock.now
-        let rest = Read(handle: handle.rawValue, offset: offset, size: size - count)
+        let rest = Read(handle: handle, offset: offset, size: size - count)
         expected.withLock { expected in
             if expected.count >= Self.many { expected = expected.filter { $0.value.end > now } }
             expected[thread] = Expected(read: rest, end: now + Self.patience)
@@ -68,11 +68,11 @@ final class RingReads: Sendable {
 extension FuseSession {
     /// Whether a read has been answered before; then it is once more, with nothing.
     func answerRepeated(
-        _ request: Request, _ handle: Handle, _ size: Int, _ offset: Int64
+        _ request: Request, _ handle: UInt64, _ size: Int, _ offset: Int64
     ) -> Bool {
-        guard handle.bypassesCache,
-            ringReads.isRepeated(request.caller.thread, handle, offset, size)
-        else { return false }
+        guard ringReads.isRepeated(request.caller.thread, handle, offset, size) else {
+            return false
+        }
         request.answer([])
         return true
     }
@@ -82,7 +82,19 @@ extension FuseSession {
         _ request: Request, _ handle: Handle, _ size: Int, _ offset: Int64,
         with part: ContentPart?
     ) throws(Errno) {
-        if handle.bypassesCache, let count = try part?.count(from: offset, size) {
+        if handle.bypassesCache {
+            try answerPastCache(request, handle.rawValue, size, offset, with: part)
+        } else {
+            request.answer(part, from: offset, size)
+        }
+    }
+
+    /// The same where the kernel keeps nothing of it.
+    func answerPastCache(
+        _ request: Request, _ handle: UInt64, _ size: Int, _ offset: Int64,
+        with part: ContentPart?
+    ) throws(Errno) {
+        if let count = try part?.count(from: offset, size) {
             ringReads.note(request.caller.thread, handle, offset, size, answered: count)
         }
         request.answer(part, from: offset, size)

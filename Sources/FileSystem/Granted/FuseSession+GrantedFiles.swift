@@ -145,7 +145,8 @@ extension FuseSession {
         _ request: Request, _ granted: GrantedTree, _ number: UInt64, _ handle: UInt64,
         _ size: Int, _ offset: Int64, isCached: Bool
     ) throws(Errno) {
-        try withGranted(request, granted, handle) { [volume] (file) throws(Errno) in
+        if !isCached, answerRepeated(request, handle, size, offset) { return }
+        try withGranted(request, granted, handle) { [volume, ringReads] (file) throws(Errno) in
             // The node's pages are those of another content.
             if isCached, file.isMisplaced { throw Errno(EINVAL) }
             var bytes = [UInt8](repeating: 0, count: size)
@@ -157,6 +158,9 @@ extension FuseSession {
                     granted.pages.note(number, of: file.owner, volume.scheduler) {
                         volume.channel?.invalidate(node: number, pages: true)
                     }
+                } else {
+                    ringReads.note(
+                        request.caller.thread, handle, offset, size, answered: answer.count)
                 }
                 request.answer(answer)
             }

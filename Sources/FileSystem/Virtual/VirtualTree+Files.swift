@@ -84,12 +84,13 @@ extension VirtualTree {
     func letGoOfText(_ handle: UInt64) { state.withLock { $0.texts[handle] = nil } }
 
     func read(
-        _ request: Request, _ number: UInt64, _ size: Int, _ offset: Int64, _ handle: UInt64
+        _ request: Request, _ number: UInt64, _ size: Int, _ offset: Int64, _ handle: UInt64,
+        in session: FuseSession
     ) throws(Errno) {
         switch try node(number) {
         case .status, .metrics, .findings, .grants, .grantedNames, .grantedFindings, .grantedBell:
             let text = state.withLock { $0.texts[handle] } ?? []
-            request.answer(.bytes(text[...]), from: offset, size)
+            try session.answerPastCache(request, handle, size, offset, with: .bytes(text[...]))
         case .picture(let picture):
             request.answer(
                 .bytes(try bytes(of: picture)[...]), from: offset, size)
