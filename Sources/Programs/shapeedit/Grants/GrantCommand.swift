@@ -26,6 +26,7 @@ struct GrantCommand: ParsableCommand {
     @Flag(help: "Print JSON.") var json = false
 
     func run() throws {
+        try until?.check()
         let subject = try GrantSubject(document)
         let terms = GrantTerms(access: write ? .write : .read, until: until?.timestamp)
         try subject.grant(to: to, terms)

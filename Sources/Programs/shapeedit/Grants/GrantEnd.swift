@@ -9,13 +9,21 @@ struct GrantEnd: ExpressibleByArgument {
 
     var timestamp: Timestamp { Timestamp(seconds: seconds, nanoseconds: 0) }
 
-    /// Reads a time from now on (`90s`, `15m`, `2h`, `7d`) or a ``Moment``. `nil` for what is past, and for what
-    /// no time of a file can be.
+    /// Reads a time from now on (`90s`, `15m`, `2h`, `7d`) or a ``Moment``. `nil` for what no time of a file
+    /// can be.
     init?(argument: String) {
-        guard let seconds = Self.seconds(argument), seconds > WallClock.now.seconds,
+        guard let seconds = Self.seconds(argument),
             Timestamp(seconds: seconds, nanoseconds: 0).seconds == seconds
         else { return nil }
         self.seconds = seconds
+    }
+
+    /// Fails for a time that is past.
+    func check() throws(Failure) {
+        if seconds > WallClock.now.seconds { return }
+        throw Failure(
+            .usage,
+            "--until: \(HistoryReport.time(seconds: seconds)) is past; name a time still to come")
     }
 
     private static func seconds(_ argument: String) -> Int64? {
