@@ -290,7 +290,7 @@ let package = Package(
             path: "Tests/MountTests",
             exclude: [
                 "Claims/control.py", "Claims/hostile.py", "Events/visible.py",
-                "Promises/ring_reads.py",
+                "Promises/rings.py",
                 "Promises/s3_mirror.py",
                 "Promises/s3_request.py",
                 "TornReads/exchanged.py",

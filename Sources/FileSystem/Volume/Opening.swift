@@ -289,11 +289,6 @@ extension Volume {
             state.modes[node.rawValue] = mode
             noteOpener(node, process, state)
             state.serial &+= 1
-            // The kernel asks for an attribute before the first write through its cache. A handle
-            // that only writes cannot be mapped, and pages of other handles are dropped as it does.
-            let isWrittenOnly =
-                way == .cached && session != nil && flags & O_ACCMODE == O_WRONLY
-                && self.content.isPacked(node)
             // With passthrough the backing file would stay without cache, and refuse what is no whole
             // block, when the program takes O_DIRECT back (dd does, for the last bytes). What is to be
             // durable at once has to be known, or it would go with the session if the daemon dies.
@@ -306,7 +301,7 @@ extension Volume {
             let handle = Handle(
                 reads: flags & O_ACCMODE != O_WRONLY,
                 writes: flags & O_ACCMODE != O_RDONLY || flags & O_TRUNC != 0,
-                way: way, bypassesCache: isWrittenOnly || isToBeSeen || isAwaited,
+                way: way, bypassesCache: isToBeSeen || isAwaited,
                 inBlocks: reading != nil,
                 dropsPages: way == .cached && state.mayHaveStalePages(node),
                 process: process, serial: state.serial)

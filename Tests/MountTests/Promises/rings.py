@@ -1,6 +1,7 @@
-"""Reads a file by io_uring: ring_reads.py FILE FLAGS SIZE OFFSET..., FLAGS as O_ names joined by a bar.
+"""Uses a file by io_uring; FLAGS are O_ names joined by a bar. Exit code 77: there is no io_uring.
 
-Prints for each offset how many bytes were read, and their SHA-256. Exit code 77: there is no io_uring.
+rings.py read FILE FLAGS SIZE OFFSET...: prints for each offset how many bytes were read, and their SHA-256.
+rings.py write FILE FLAGS WORD...: writes each word where the one before ended, as write(2) does.
 """
 import ctypes
 import hashlib
@@ -10,7 +11,7 @@ import struct
 import sys
 
 libc = ctypes.CDLL(None, use_errno=True)
-SETUP, ENTER, READ, GET_EVENTS = 425, 426, 22, 1
+SETUP, ENTER, READ, WRITE, GET_EVENTS = 425, 426, 22, 23, 1
 
 
 class Ring:
@@ -31,11 +32,11 @@ class Ring:
             return struct.unpack_from("I", self.ring, place)[0]
         struct.pack_into("I", self.ring, place, value)
 
-    def read(self, file, buffer, size, offset):
+    def run(self, operation, file, buffer, size, offset):
         address = ctypes.addressof(ctypes.c_char.from_buffer(buffer))
         struct.pack_into(
             "=BBHiQQIIQHHIQQ", self.entries, 0,
-            READ, 0, 0, file, offset, address, size, 0, 0, 0, 0, 0, 0, 0)
+            operation, 0, 0, file, offset % (1 << 64), address, size, 0, 0, 0, 0, 0, 0, 0)
         tail, mask = self.word(self.submitted[1]), self.word(self.submitted[2])
         self.word(self.submitted[6] + 4 * (tail & mask), 0)
         self.word(self.submitted[1], tail + 1)
@@ -48,13 +49,21 @@ class Ring:
         return result
 
 
-path, names, size = sys.argv[1], sys.argv[2], int(sys.argv[3])
+kind, path, names = sys.argv[1:4]
 flags = 0
 for name in names.split("|"):
     flags |= getattr(os, name)
 ring = Ring()
-file = os.open(path, flags)
-for offset in sys.argv[4:]:
-    buffer = mmap.mmap(-1, max(size, mmap.PAGESIZE))
-    count = ring.read(file, buffer, size, int(offset))
-    print(count, hashlib.sha256(buffer[: max(count, 0)]).hexdigest())
+file = os.open(path, flags, 0o666)
+if kind == "write":
+    for word in sys.argv[4:]:
+        buffer = mmap.mmap(-1, mmap.PAGESIZE)
+        buffer.write(word.encode())
+        count = ring.run(WRITE, file, buffer, len(word), -1)
+        assert count == len(word), count
+else:
+    size = int(sys.argv[4])
+    for offset in sys.argv[5:]:
+        buffer = mmap.mmap(-1, max(size, mmap.PAGESIZE))
+        count = ring.run(READ, file, buffer, size, int(offset))
+        print(count, hashlib.sha256(buffer[: max(count, 0)]).hexdigest())
