@@ -17,25 +17,6 @@ struct IdentityTests {
         return ByteString(Array(target.bytes.dropFirst("../../".utf8.count)))
     }
 
-    @Test(arguments: DataPath.mounts.prefix(1))
-    func `a document is found by its id, not by what counts as the same number`(
-        _ dataPath: DataPath
-    ) throws {
-        try withVolume(dataPath) { volume in
-            let agent = try volume.agent()
-            for number in 0..<12 { agent.store("file\(number)", "x") }
-            for number in 0..<12 {
-                let id = agent.attribute("file\(number)", Self.id)
-                #expect(Self.place(id, volume, agent) == "work/file\(number)")
-                let digits = id.text
-                for other in ["+" + digits.dropFirst(), digits.uppercased()] where other != digits {
-                    agent.status(
-                        volume.root + "/.shapeedit/documents/" + ByteString(other), fails: ENOENT)
-                }
-            }
-        }
-    }
-
     @Test(arguments: DataPath.mountsOfAllUsers)
     func `every document has an id of its own that stays`(_ dataPath: DataPath) throws {
         try withVolume(dataPath) { volume in
