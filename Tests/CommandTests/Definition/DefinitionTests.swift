@@ -186,7 +186,7 @@ import Testing
                     .map { Array($0.utf8) }, environment: container.environment)
             func line() -> ArraySlice<UInt8>? {
                 (desk.bytes(told) ?? []).split(separator: UInt8(ascii: "\n")).first {
-                    String(decoding: $0, as: UTF8.self).contains("cannot be read")
+                    String(decoding: $0, as: UTF8.self).contains("Not a directory")
                 }
             }
             waitUntil { line() != nil }
