@@ -83,7 +83,7 @@ package final class StoreCleaning: Sendable {
     /// again after waits that double up to a minute.
     private func askWhoseItIs() {
         var pause: Int64 = 1
-        while ownership.isUncompared, !ownership.isKnown {
+        while !ownership.isKnown, ownership.isUncompared {
             let call = StoreCall(cancellation: cancellation, urgency: Urgency(awaited: false))
             if (try? ownership.isOwner(call)) != nil || !rests(pause) { return }
             pause = min(2 * pause, 60)

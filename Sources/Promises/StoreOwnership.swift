@@ -139,23 +139,32 @@ package final class StoreOwnership: Sendable {
         }
     }
 
-    /// Whether what counts as stored here has to be compared with what the store has: the container is a copy of
-    /// the store's owner, or an older state of it, so that things may have been removed since. An owner may be
-    /// such a one as long as the store has not been asked. Also where that cannot be read for a moment.
-    package var isUncompared: Bool {
+    /// Why things may have been removed from the store that count as stored here.
+    package enum Doubt {
+        /// The container is a copy of the store's owner, or an older state of it. Also where that cannot be read
+        /// for a moment.
+        case isCopy
+        /// It is an owner that has not asked the store in this mount: it may be such a one.
+        case isUnasked
+    }
+
+    /// `nil` if what counts as stored need not be compared with what the store has. Reads a small file.
+    package var doubt: Doubt? {
         do throws(StoreError) {
             switch try known(markedBy: nil) {
-            case .ownerOfCopied: return true
-            case .owner: return !isKnown
-            case .nothing, .shared: return false
+            case .ownerOfCopied: return .isCopy
+            case .owner: return isKnown ? nil : .isUnasked
+            case .nothing, .shared: return nil
             }
         } catch {
-            return true
+            return .isCopy
         }
     }
 
-    /// Whether it is a copy of the owner, or an older state of it, for certain. Also where that cannot be read.
-    package var isCopy: Bool { (try? known(markedBy: nil) == .ownerOfCopied) ?? true }
+    /// Whether what counts as stored here has to be compared with what the store has.
+    package var isUncompared: Bool { doubt != nil }
+
+    private var isCopy: Bool { doubt == .isCopy }
 
     /// What counts as stored is there, or is put again; nobody removes it any more.
     func noteCompared() throws(StoreError) {

@@ -219,7 +219,9 @@ extension FuseSession {
                 let handle = Handle(rawValue: info?.pointee.fh ?? 0)
                 if isVirtual(number), let info, case .events = try session.virtual.node(number) {
                     try session.readEvents(request, info, size)
-                } else if session.answerRepeated(request, handle.rawValue, size, Int64(offset)) {
+                } else if isVirtual(number) || handle.bypassesCache,
+                    session.answerRepeated(request, handle.rawValue, size, Int64(offset))
+                {
                     return
                 } else if isVirtual(number) {
                     try session.virtual.read(

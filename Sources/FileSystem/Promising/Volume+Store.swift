@@ -54,7 +54,11 @@ extension Volume {
             lost: { [weak self] blob in self?.putAgain(blob) }
         ) { [weak self] hashes in self?.needed(hashes) }
         let doubt: StayReason? =
-            ownership.isCopy ? .isUncompared : ownership.isUncompared ? .isUnasked : nil
+            switch ownership.doubt {
+            case .isCopy: .isUncompared
+            case .isUnasked: .isUnasked
+            case nil: nil
+            }
         state.withLock { $0.storeDoubt = doubt }
         link = StoreLink(
             address: store.address, ownership: ownership, downloads: downloads, uploads: uploads,
