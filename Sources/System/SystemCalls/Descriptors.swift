@@ -45,12 +45,7 @@ public enum Descriptors {
 
     /// Takes the limit of open descriptors up to what a daemon makes use of, if the user may: it is low for
     /// programs that use select(2). Before anything depends on it.
-    public static func allowMany() {
-        var limit = rlimit()
-        guard getrlimit(kind, &limit) == 0, limit.rlim_cur < useful else { return }
-        limit.rlim_cur = min(limit.rlim_max, useful)
-        setrlimit(kind, &limit)
-    }
+    public static func allowMany() { ResourceLimit.raise(kind, to: useful) }
     private static let useful: rlim_t = 8_192
 
     /// Writes all of `bytes` where the descriptor stands. Blocks while nobody reads.

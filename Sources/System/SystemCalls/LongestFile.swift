@@ -13,12 +13,7 @@ package enum LongestFile {
     package static func failBeyond() { signal(SIGXFSZ, SIG_IGN) }
 
     /// Takes the bound as far away as the user may.
-    package static func raise() {
-        var limit = rlimit()
-        guard getrlimit(kind, &limit) == 0 else { return }
-        limit.rlim_cur = limit.rlim_max
-        setrlimit(kind, &limit)
-    }
+    package static func raise() { ResourceLimit.raise(kind) }
 
     private static let kind = __rlimit_resource_t(RLIMIT_FSIZE.rawValue)
 }

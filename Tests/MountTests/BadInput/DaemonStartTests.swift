@@ -35,6 +35,18 @@ import Testing
         }
     }
 
+    /// A shell's bound is for what it runs, not for the mount, which lives on.
+    @Test func `a daemon takes the time it needs, whatever its caller was to take`() throws {
+        try withBrokenContainer { broken in
+            let container = broken.container
+            try mount(broken, "ulimit -S -t 30")
+            let daemon = try #require(try container.status().pid)
+            let limit = try run(["grep", "^Max cpu time", "/proc/\(daemon)/limits"]).text
+            #expect(limit.split(separator: " ").dropFirst(3).first == "unlimited", "\(limit)")
+            try container.unmount()
+        }
+    }
+
     /// Nothing tells how a child ended where SIGCHLD is ignored, as programs are started by some services.
     @Test func `who waits for no children is told how commands end`() throws {
         try withBrokenContainer { broken in

@@ -179,6 +179,7 @@ struct Mount: Sendable {
         // would take the mount away from all of them.
         LongestFile.failBeyond()
         LongestFile.raise()
+        ResourceLimit.raiseProcessorTime()
         Descriptors.allowMany()
         try Requirements.check()
         // Only the default container and those of apps make themselves; the former begins with samples.
