@@ -57,26 +57,24 @@ struct NamedToken {
     /// Where the container of this name is mounted; `nil` if nowhere. Another user's of that name
     /// counts only if this user has none.
     static func mountPoint(of container: String) -> String? {
-        let points = MountTable.mountPoints().map { ($0, text(of: $0)) }.filter {
-            StatusCommand.field("container", of: $0.1) == container
+        let mounts = MountTable.mountPoints().compactMap(status).filter {
+            $0["container"] == container
         }
         let own = try? Containers.path(container)
-        if let mounted = points.last(where: { StatusCommand.field("folder", of: $0.1) == own }) {
-            return mounted.0
-        }
-        return (try? Containers.exists(container)) == true ? nil : points.last?.0
+        if let mounted = mounts.last(where: { $0["folder"] == own }) { return mounted.point }
+        return (try? Containers.exists(container)) == true ? nil : mounts.last?.point
     }
 
     /// Mounts that said nothing.
     private static let silent = Lock<Set<String>>([])
 
-    /// The status file of a mount; who said nothing is not asked again: for each of many containers one
-    /// that hangs would be waited for.
-    private static func text(of point: String) -> String {
-        if silent.withLock({ $0.contains(point) }) { return "" }
-        let text = StatusCommand.text(point)
-        if text.isEmpty { silent.withLock { _ = $0.insert(point) } }
-        return text
+    /// What a mount says; who said nothing is not asked again: for each of many containers one that hangs
+    /// would be waited for.
+    private static func status(of point: String) -> MountStatus? {
+        if silent.withLock({ $0.contains(point) }) { return nil }
+        let status = MountStatus(of: point)
+        if status.isSilent { silent.withLock { _ = $0.insert(point) } }
+        return status
     }
 
     /// What a mount says, in the words of this program.

@@ -91,9 +91,7 @@ struct ContainerCommand: ParsableCommand {
             }
             let point =
                 told
-                ?? points.first {
-                    StatusCommand.field("folder", of: StatusCommand.text($0)) == path
-                }
+                ?? points.first { MountStatus(of: $0)["folder"] == path }
             if json {
                 Console.say(
                     "{\"name\": \(PathText.quoted(name)), \"folder\": \(PathText.quoted(path)), "

@@ -28,12 +28,18 @@ struct StatusWatch {
         }
     }
 
+    /// The one mount that is looked at, if not all.
+    private let only: String?
     private let json: Bool
     private var summaries: [String: Summary] = [:]
     /// Percent by file.
     private var transfers: [String: Int64] = [:]
 
-    init(json: Bool) { self.json = json }
+    /// - Parameter only: the mount point of the one mount that is looked at; `nil` for all.
+    init(only: String?, json: Bool) {
+        self.only = only
+        self.json = json
+    }
 
     /// Goes on until the program is ended.
     mutating func run() -> Never {
@@ -46,17 +52,17 @@ struct StatusWatch {
     private mutating func look() {
         var known: Set<String> = []
         var coming: Set<String> = []
-        for point in MountTable.mountPoints() {
+        for point in MountTable.mountPoints() where only == nil || only == point {
             known.insert(point)
-            let text = StatusCommand.text(point)
-            guard let downloads = StatusCommand.field("downloads", of: text) else { continue }
+            let status = MountStatus(of: point)
+            guard let downloads = status["downloads"] else { continue }
             show(
                 point,
                 Summary(
-                    uploads: Int(StatusCommand.field("uploads", of: text) ?? "") ?? 0,
+                    uploads: Int(status["uploads"] ?? "") ?? 0,
                     downloads: Int(downloads) ?? 0,
-                    problem: StatusCommand.field("storeProblem", of: text)))
-            let list = StatusCommand.field("transfers", of: text) ?? "[]"
+                    problem: status["storeProblem"]))
+            let list = status["transfers"] ?? "[]"
             let found = try? JSONDecoder().decode([Transfer].self, from: Data(list.utf8))
             for transfer in found ?? [] {
                 let file = point + "/" + transfer.place

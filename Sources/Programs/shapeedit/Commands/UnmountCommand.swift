@@ -24,8 +24,8 @@ struct UnmountCommand: ParsableCommand {
             }
             throw Failure(.usage, "\(directory) is not a folder of ShapeEdit")
         }
-        let status = StatusCommand.text(point.path)
-        let daemon = StatusCommand.field("process", of: status).flatMap { Int32($0) }
+        let status = MountStatus(of: point.path)
+        let daemon = status["process"].flatMap { Int32($0) }
         let before = KernelMount.all()
         try point.unmount()
         if let other = Self.others(of: point, before).first {
@@ -40,16 +40,16 @@ struct UnmountCommand: ParsableCommand {
             try Self.waitForEnd(of: daemon, status, point)
         }
         if json {
-            let container = StatusCommand.field("container", of: status)
             Console.say(
                 JSONText.object(
-                    "mountPoint", at: point.path, [("container", JSONText.string(container))]))
+                    "mountPoint", at: point.path,
+                    [("container", JSONText.string(status["container"]))]))
         }
     }
 
     /// The container is free when the daemon is gone.
     private static func waitForEnd(
-        of daemon: Int32, _ status: String, _ point: MountPoint
+        of daemon: Int32, _ status: MountStatus, _ point: MountPoint
     ) throws(Failure) {
         for _ in 0..<6_000 {
             if Processes.isDead(daemon) { return try checkFinished(daemon, status) }
@@ -89,9 +89,8 @@ struct UnmountCommand: ParsableCommand {
 
     /// Fails if the daemon could not bring everything to the disk, or was killed before: who is told that
     /// the folder is unmounted may take the disk out.
-    private static func checkFinished(_ daemon: Int32, _ status: String) throws(Failure) {
-        guard let folder = StatusCommand.field("folder", of: status),
-            let name = StatusCommand.field("container", of: status),
+    private static func checkFinished(_ daemon: Int32, _ status: MountStatus) throws(Failure) {
+        guard let folder = status["folder"], let name = status["container"],
             Container.isUnfinished(at: folder, by: daemon)
         else { return }
         throw unfinished(name, folder)

@@ -27,6 +27,16 @@ struct MountPoint {
             .map(MountPoint.init)
     }
 
+    /// The mount that `name` names or that has it. Fails if there is none, or nobody can tell.
+    static func containing(_ name: String) throws(Failure) -> MountPoint {
+        if let point = named(name) { return point }
+        guard let resolved = MountTable.resolved(name) else { throw Failure(name, Errno.last) }
+        guard let point = MountTable.mountPoint(of: resolved) else {
+            throw Failure.notMounted(name)
+        }
+        return MountPoint(path: point)
+    }
+
     /// The paths by which file managers of this user name a folder that has no symlinks in its path: that
     /// one, as they show mounts, and where the home is a symlink the one that begins with it, as they show
     /// what is below the home.

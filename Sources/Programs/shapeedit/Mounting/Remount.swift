@@ -29,7 +29,7 @@ enum Remount {
                 !changeable.contains(option) && !found.contains(where: option.hasPrefix)
             })
         if options.last(where: { ["sync", "async"].contains($0) }) == "sync",
-            StatusCommand.field("passthrough", of: StatusCommand.text(directory)) == "true"
+            MountStatus(of: directory)["passthrough"] == "true"
         {
             throw Failure(
                 .usage,
