@@ -10,7 +10,10 @@ public enum Directories {
         guard Glibc.errno == ENOENT, let slash = path.lastSlash, slash != path.startIndex
         else { throw Errno.last }
         try make(String(path[..<slash]))
-        try check { Glibc.mkdir(path.cPath, 0o700) }
+        do throws(Errno) { try check { Glibc.mkdir(path.cPath, 0o700) } } catch {
+            // Somebody else has made it in the meantime.
+            if error.code != EEXIST { throw error }
+        }
     }
 
     /// The names in `path` without `.` and `..`, in no order.
