@@ -9,6 +9,7 @@ internal import SystemCalls
 /// durable           until when everything that was published is known to be on the disk
 /// lock              held (flock) by the process that has the container open
 /// catalog.sqlite    the catalog, with SQLite's -wal and -shm beside it
+/// catalog.sqlite.new  the same while the container is being made
 /// catalog.sum       what the catalog's file was when the container was closed
 /// texts.sqlite      the words of documents, for searching; can be made again
 /// journal/          mutations that SQLite may not have yet
@@ -46,6 +47,8 @@ package struct ContainerFolder: Sendable {
     }
 
     package var catalog: String { path + "/catalog.sqlite" }
+    /// The catalog while the container is being made.
+    package var catalogDraft: String { catalog + ".new" }
     package var catalogSum: String { path + "/catalog.sum" }
     package var texts: String { path + "/texts.sqlite" }
     package var durable: String { path + "/durable" }
@@ -72,7 +75,8 @@ package struct ContainerFolder: Sendable {
     /// All names that there can be in the folder.
     package static let names: Set<String> = [
         "lock", "durable", "reserve", "catalog.sqlite", "catalog.sqlite-wal", "catalog.sqlite-shm",
-        "catalog.sum", "journal", "staging", "packs", "spare", "blobs", "digests", "incoming",
+        "catalog.sqlite.new", "catalog.sqlite.new-wal", "catalog.sqlite.new-shm", "catalog.sum",
+        "journal", "staging", "packs", "spare", "blobs", "digests", "incoming",
         "pictures", "drawing", "reading", "scratch", "lost",
         "texts.sqlite", "texts.sqlite-wal", "texts.sqlite-shm",
         "store-owner", "store-owner.new", "store-unneeded", "store-unneeded.new",

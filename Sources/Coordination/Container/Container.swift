@@ -64,7 +64,7 @@ package final class Container: @unchecked Sendable {
         // Somebody else may have made it since.
         if access(folder.catalog, F_OK) == 0 { throw isTaken }
         // Under another name until it is whole: what was cut off is made anew.
-        let draft = folder.catalog + ".new"
+        let draft = folder.catalogDraft
         for end in ["", "-wal", "-shm"] { unlink(draft + end) }
         // Of one whose deletion was cut off: SQLite would take them for those of the new one.
         for end in ["-wal", "-shm"] { unlink(folder.catalog + end) }

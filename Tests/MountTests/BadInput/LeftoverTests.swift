@@ -166,6 +166,18 @@ struct LeftoverTests {
         }
     }
 
+    /// What was left could not be deleted by any command.
+    @Test func `a container whose making was cut off is deleted as a whole`() throws {
+        try withBrokenContainer { broken in
+            try broken.damage(
+                "rm -rf blobs packs staging; mv catalog.sqlite catalog.sqlite.new; "
+                    + "touch catalog.sqlite.new-wal catalog.sqlite.new-shm")
+            let result = try broken.container.command("container", "delete", "--force", "test")
+            #expect(result.status == 0 && result.errorText == "", "\(result)")
+            #expect(access(broken.folder, F_OK) != 0)
+        }
+    }
+
     @Test(arguments: [
         ("sqlite3 catalog.sqlite 'PRAGMA user_version = 9999'", "newer ShapeEdit"),
         ("head -c 64K /dev/urandom > catalog.sqlite", "catalog.sqlite"),
