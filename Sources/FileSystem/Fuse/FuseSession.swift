@@ -151,13 +151,7 @@ package final class FuseSession: @unchecked Sendable {
         guard isMounted, device == nil || topmost()?.device == device else { return }
         if umount2(mountPoint.cPath, Int32(MNT_DETACH)) == 0 { return }
         // An ordinary user.
-        let words = ["fusermount3", "-u", "-q", "-z", "--", mountPoint]
-        var helper = pid_t()
-        let started = words.withProgramWords {
-            posix_spawnp(&helper, "fusermount3", nil, nil, $0, environ)
-        }
-        guard started == 0 else { return }
-        while waitpid(helper, nil, 0) < 0, errno == EINTR {}
+        _ = try? MountHelper.unmount(mountPoint, detaching: true)
     }
 
     /// INIT: what the kernel may do by itself.

@@ -130,6 +130,32 @@ struct OrdinaryUserTests {
         return result.text.filter { !$0.isWhitespace }
     }
 
+    /// As services are started. libfuse finds its helper all the same, so there was a mount that could not be
+    /// taken away.
+    @Test func `a mount goes away again where PATH leads to no helper`() throws {
+        let container = try Container(user: nobody)
+        defer { container.remove() }
+        let user = ["setpriv", "--reuid=\(nobody)", "--regid=\(nobody)", "--clear-groups"]
+        func command(_ words: String...) throws -> ProgramResult {
+            try run(
+                user + ["env", "PATH=/nonexistent", try BuiltPrograms.shapeedit()] + words,
+                directory: container.base, environment: container.environment)
+        }
+        for isStopped in [false, true] {
+            let mounted = try command("mount", container.name, container.mountPoint)
+            try #require(mounted.status == 0, "\(mounted)")
+            if isStopped {
+                let daemon = try #require(try container.status().pid)
+                #expect(kill(pid_t(daemon), SIGTERM) == 0)
+                waitUntil(seconds: 20) { !MountTable.isMounted(container.mountPoint) }
+            } else {
+                let unmounted = try command("unmount", container.mountPoint)
+                #expect(unmounted.status == 0, "\(unmounted)")
+            }
+            try #require(!MountTable.isMounted(container.mountPoint))
+        }
+    }
+
     @Test func `nobody else, not even root, sees an ordinary user's mount`() throws {
         try withVolume(.ordinaryUser) { volume in
             let container = try #require(volume.container)

@@ -8,7 +8,7 @@ enum Requirements {
     static func check() throws(Failure) {
         try checkDevice()
         // Root mounts by itself; everybody else through the helper.
-        if geteuid() != 0, !hasHelper { throw missingHelper }
+        if geteuid() != 0, MountHelper.path == nil { throw missingHelper }
     }
 
     private static func checkDevice() throws(Failure) {
@@ -35,12 +35,4 @@ enum Requirements {
 
     static let missingHelper = Failure(
         .unavailable, "fusermount3 is not installed: `apt install fuse3`, or ask root")
-
-    /// libfuse looks in /usr/bin first.
-    private static var hasHelper: Bool {
-        let path = Containers.environment("PATH") ?? ""
-        return (["/usr/bin"] + path.split(separator: ":").map(String.init)).contains {
-            access($0 + "/fusermount3", X_OK) == 0
-        }
-    }
 }
