@@ -31,7 +31,8 @@ package final class StoreOwnership: Sendable {
     private static let noFolder = "-"
 
     private let store: any ContentStore
-    /// The store's address, as the container has it.
+    /// The store's address, as the container has it; in a form of its own where it would not stay one word of a
+    /// line.
     private let address: String
     private let path: String
     /// How long it waits, and what it calls before.
@@ -59,7 +60,10 @@ package final class StoreOwnership: Sendable {
         tells: @escaping @Sendable (_ isUncompared: Bool) -> Void = { _ in }
     ) {
         self.store = store
-        self.address = address
+        // The path of a folder may hold anything.
+        self.address =
+            address.utf8.contains { $0 == UInt8(ascii: "\t") || $0 == UInt8(ascii: "\n") }
+            ? "hexadecimal:" + Hexadecimal.text(address.utf8) : address
         self.path = path
         self.notice = notice
         self.waits = waits
