@@ -304,7 +304,7 @@ package struct ContainerCheck {
         var parts: [String] = []
         var current = item
         while current != .root, parts.count < 4_096, let first = names[current]?.first {
-            parts.append(String(decoding: first.bytes, as: UTF8.self))
+            parts.append(String(path: first.bytes))
             current = first.parent
         }
         return parts.isEmpty

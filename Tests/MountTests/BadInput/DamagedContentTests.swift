@@ -6,6 +6,21 @@ import Testing
 @Suite(.oneAtATime) struct DamagedContentTests {
     private static let damages = ["missing", "flipped", "shortened", "longer"]
 
+    @Test func `check has a line for each finding, whatever the document is called`() throws {
+        try withBrokenContainer { broken in
+            let name = ByteString(Array("x\nrepaired: y".utf8) + [0xff])
+            try broken.whileMounted { $0.store(name, "content of that name") }
+            try broken.damage("rm \(try broken.blob(of: "content of that name"))")
+            let check = try broken.container.check()
+            #expect(check.status == Int(EX_DATAERR), "\(check)")
+            let findings = check.text.split(separator: "\n").dropLast()
+            #expect(!findings.isEmpty, "\(check)")
+            for finding in findings {
+                #expect(finding.hasPrefix(#"damaged: x\nrepaired: y\xff"#), "\(check)")
+            }
+        }
+    }
+
     @Test(arguments: damages)
     func `check names the document whose content is damaged, and the others stay readable`(
         _ damage: String

@@ -62,6 +62,13 @@ import Testing
             #expect(status.contains("/line\\nfeed: container test"), "\(status)")
             let unmounted = try container.command("unmount", folder)
             #expect(unmounted.status == 0, "\(unmounted)")
+            let made = try container.command(
+                "container", "create", "far", "--store",
+                "folder:\(container.base)/line\nfeed/store")
+            #expect(made.status == 0, "\(made)")
+            let info = try container.command("container", "info", "far").text
+            #expect(info.split(separator: "\n").count == 3, "\(info)")
+            #expect(info.contains("/line\\nfeed/store\n"), "\(info)")
         }
     }
 

@@ -99,8 +99,8 @@ struct ContainerCommand: ParsableCommand {
                         + "\"store\": \(store.map(PathText.quoted) ?? "null"), "
                         + "\"mountPoint\": \(point.map(PathText.quoted) ?? "null")}")
             } else {
-                Console.say("\(name): \(path), \(Count.size(bytes)) on the disk")
-                if let store { Console.say("its store: \(store)") }
+                Console.say(line: "\(name): \(path), \(Count.size(bytes)) on the disk")
+                if let store { Console.say(line: "its store: \(store)") }
                 Console.say(line: point.map { "mounted at \($0)" } ?? "not mounted")
             }
             if let problem { throw problem }
@@ -222,7 +222,7 @@ struct ContainerCommand: ParsableCommand {
             } else {
                 for finding in report.findings {
                     Console.say(
-                        (finding.repaired ? "repaired: " : "damaged: ") + finding.problem)
+                        line: (finding.repaired ? "repaired: " : "damaged: ") + finding.problem)
                 }
                 Console.say(
                     "\(name): \(Count.words(report.items, "item")), "
@@ -288,7 +288,7 @@ struct ContainerCommand: ParsableCommand {
                         ("lost", JSONText.array(lost.map(JSONText.string))),
                     ]))
             } else {
-                Console.say("\(name): its store is \(target ?? "none") now")
+                Console.say(line: "\(name): its store is \(target ?? "none") now")
             }
             if lost.isEmpty { return }
             for line in lost { Console.complain("lost: \(line)") }
