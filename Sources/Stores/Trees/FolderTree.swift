@@ -148,16 +148,19 @@ package struct FolderTree: SourceTree {
         // them from the others.
         let birth = Directories.birthTime(name, in: directory)
         let hasOtherNames = kind != .folder && status.st_nlink > 1
-        return .shown(
-            SourceEntry(
-                kind, path: path,
-                identity: hasOtherNames || !isNumbered
-                    ? [] : Array("\(status.st_dev):\(status.st_ino):\(birth)".utf8),
-                tag: kind == .folder ? [] : Self.tag(status, isNumbered: isNumbered),
-                modified: Timestamp(
-                    seconds: Int64(status.st_mtim.tv_sec),
-                    nanoseconds: Int64(status.st_mtim.tv_nsec)),
-                mode: status.st_mode & 0o777))
+        let entry = SourceEntry(
+            kind, path: path,
+            identity: hasOtherNames || !isNumbered
+                ? [] : Array("\(status.st_dev):\(status.st_ino):\(birth)".utf8),
+            tag: kind == .folder ? [] : Self.tag(status, isNumbered: isNumbered),
+            modified: Timestamp(
+                seconds: Int64(status.st_mtim.tv_sec),
+                nanoseconds: Int64(status.st_mtim.tv_nsec)),
+            mode: status.st_mode & 0o777)
+        guard SourceEntry.isBounded(path, identity: entry.identity, tag: entry.tag) else {
+            return .hidden(isFolder: kind == .folder)
+        }
+        return .shown(entry)
     }
 
     /// Listing the very mount that is imported to would never end.

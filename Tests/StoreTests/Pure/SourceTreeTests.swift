@@ -116,6 +116,29 @@ import Testing
         }
     }
 
+    /// One such folder kept all others from being imported, and from being refreshed.
+    @Test func `what lies too deep to be told is passed over, not the tree`() throws {
+        let folder = try TemporaryDirectory.make()
+        defer { TemporaryDirectory.remove(folder) }
+        var parent = try OwnedDescriptor.open(folder, O_RDONLY | O_DIRECTORY)
+        let name = String(repeating: "d", count: 250)
+        for _ in 0..<300 {
+            try #require(mkdirat(parent.number, name, 0o700) == 0)
+            parent = try OwnedDescriptor.open(name, at: parent.number, O_RDONLY | O_DIRECTORY)
+        }
+        try StoreUnderTest.write("x", to: folder + "/file")
+        var longest = 0
+        var count = 0
+        let passedOver = try FolderTree(path: folder).walk(StoreCall()) {
+            (entry) throws(StoreError) in
+            longest = max(longest, entry.path.count)
+            count += 1
+        }
+        #expect(longest > 40_000 && longest < 60_000)
+        #expect(count == longest / 251 + 2)
+        #expect(passedOver.count == 1 && passedOver.problem == nil)
+    }
+
     @Test func `a folder that goes while the tree is listed is passed over, not the tree`() throws {
         let folder = try TemporaryDirectory.make()
         defer { TemporaryDirectory.remove(folder) }
