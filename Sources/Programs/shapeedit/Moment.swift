@@ -26,8 +26,10 @@ struct Moment: ExpressibleByArgument {
         moment.tm_wday = -1
         let given = moment
         let found = offset == nil ? mktime(&moment) : timegm(&moment)
-        // It makes 1 May of 31 April.
-        guard moment.tm_wday >= 0, moment.tm_mday == given.tm_mday, moment.tm_mon == given.tm_mon
+        // It makes 1 May of 31 April, and 3:30 of a 2:30 at which the clocks are put forward. A day without a
+        // time begins in any case.
+        guard moment.tm_wday >= 0, moment.tm_mday == given.tm_mday, moment.tm_mon == given.tm_mon,
+            parts.count == 1 || Self.clock(moment) == Self.clock(given)
         else {
             return nil
         }
@@ -59,6 +61,11 @@ struct Moment: ExpressibleByArgument {
         let colons = parts[0].count { $0 == ":" }
         guard colons == 2 || colons == 1 && parts.count == 1 else { return nil }
         return colons == 2 ? parts[0] : parts[0] + ":0"
+    }
+
+    /// What a clock shows then, in seconds since midnight.
+    private static func clock(_ moment: tm) -> Int32 {
+        moment.tm_hour * 3600 + moment.tm_min * 60 + moment.tm_sec
     }
 
     /// Whether a clock can show these hours, minutes and seconds; the C library would carry them over.

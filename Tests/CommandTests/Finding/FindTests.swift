@@ -59,6 +59,16 @@ struct FindTests {
             for time in ["soon", "2020-05-01T10:75", "2020-05-01T10:00:61", "2020-05-01T24:00"] {
                 try desk.fail(64, "find", "--before", time)
             }
+            // Nor is 3:30, where the clocks are put forward from 2 to 3.
+            let zone = "TZ=CET-1CEST,M3.5.0,M10.5.0/3 '\(try BuiltPrograms.shapeedit())'"
+            try desk.shell("\(zone) find --after '2026-03-29 02:30' ; test $? = 64")
+            for time in ["01:59:59", "03:00:00", "12:59:60"] {
+                try desk.shell("\(zone) find --after '2026-03-29 \(time)' >/dev/null")
+            }
+            // A day may begin at 1.
+            try desk.shell(
+                "TZ=CET-1CEST,M3.5.0/0,M10.5.0 '\(try BuiltPrograms.shapeedit())' "
+                    + "find --after 2026-03-29 >/dev/null")
             for offset in ["+9900", "+0175", "-24"] {
                 try desk.fail(64, "find", "--before", "2020-05-01T10:00\(offset)")
             }
