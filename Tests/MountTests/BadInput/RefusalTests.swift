@@ -336,6 +336,12 @@ import Testing
                 "mount", "test", mountPoint, "-o", "no_such_option", status: EX_USAGE,
                 saying: "no_such_option")
             try broken.expectRefusal("mount", status: EX_USAGE, saying: "shapeedit mount --help")
+            try broken.expectRefusal(
+                "mount", "test", "to", mountPoint, status: EX_USAGE,
+                saying: "test to \(mountPoint)", "shapeedit mount --help")
+            try broken.expectRefusal(
+                "mount", "--app", "a", "test", mountPoint, status: EX_USAGE,
+                saying: "--app a names", "shapeedit mount --help")
             try broken.expectRefusal("paint", status: EX_USAGE, saying: "paint", "--help")
             try broken.expectRefusal(
                 "unmount", mountPoint, status: EX_USAGE, saying: mountPoint, "not a folder")

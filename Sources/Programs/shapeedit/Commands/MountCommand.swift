@@ -54,15 +54,19 @@ struct MountCommand: ParsableCommand {
             "Mount options, separated by commas (see mount.fuse3(8)).", valueName: "options"))
     var options: [String] = []
 
-    func run() throws {
-        guard let directory = places.last, places.count <= 2 else {
+    func validate() throws {
+        guard (1...2).contains(places.count) else {
             throw ValidationError(
                 "more than a container and a folder: \(places.joined(separator: " "))")
         }
-        try Remount.runIfAsked(options, directory)
-        if app != nil, places.count == 2 {
-            throw ValidationError("--app \(app ?? "") names the container already")
+        if let app, places.count == 2 {
+            throw ValidationError("--app \(app) names the container already")
         }
+    }
+
+    func run() throws {
+        let directory = places[places.count - 1]
+        try Remount.runIfAsked(options, directory)
         let name = app ?? (places.count == 2 ? places[0] : Containers.defaultName)
         try Containers.check(name)
         if name != Containers.defaultName, app == nil {
