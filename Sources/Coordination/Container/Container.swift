@@ -331,7 +331,11 @@ package final class Container: @unchecked Sendable {
 
     /// Notes another store, for the next time the container is opened; `nil`: none.
     package func setStore(_ address: String?) throws(Failure) {
-        try query { (database) throws(Failure) in try database.setMeta(Self.storeKey, address) }
+        // Not by `query(_:)`, which may only look where the disk is full.
+        try log.drain()
+        try reader.withLock { (database) throws(Failure) in
+            try database.setMeta(Self.storeKey, address)
+        }
     }
 
     /// Notes that contents could not be brought to the disk: what is closed now is not called clean.
