@@ -223,7 +223,10 @@ struct SingleFaultTests {
                 try OwnedDescriptor.open("\(crashed)/\(file)", O_RDWR | O_CREAT, mode: 0o600)
                     .write([1, 2, 3], at: 0)
             }
-            try failEachCall(error, opening: crashed, again) { call in
+            try failEachCall(error, opening: crashed, again) { call, said in
+                #expect(
+                    said.contains("folder `lost`, without names: 2 contents"),
+                    "when call \(call) failed: \(said)")
                 let names = (try? Directories.names(in: again + "/lost")) ?? []
                 #expect(names.count == 2, "\(names) when call \(call) failed")
             }
@@ -235,9 +238,10 @@ struct SingleFaultTests {
     /// - Parameters:
     ///   - folder: of the container, which is copied for each.
     ///   - again: where to.
-    ///   - look: is shown which call had failed, when the container is closed.
+    ///   - look: is shown which call had failed and what the openings said, when the container is closed.
     private func failEachCall(
-        _ error: Int32, opening folder: String, _ again: String, look: (Int) -> Void = { _ in }
+        _ error: Int32, opening folder: String, _ again: String,
+        look: (Int, String) -> Void = { _, _ in }
     ) throws {
         var count = 0
         var consumed = true
@@ -252,7 +256,8 @@ struct SingleFaultTests {
             let container = try InsideContainer(again)
             #expect(try container.read("a") == Self.content(1), "call \(count) failed")
             container.close()
-            look(count)
+            let said = [failed, container].compactMap { $0?.recovered?.description }
+            look(count, said.joined(separator: ", "))
             let report = try ContainerCheck.run("test", at: again)
             #expect(report.findings.map(\.problem) == [], "call \(count) failed")
         }

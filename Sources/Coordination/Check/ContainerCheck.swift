@@ -193,6 +193,7 @@ package struct ContainerCheck {
             try removeUnusedPictures()
         }
         try repair()
+        if recovered != nil { try Recovery.noteTold(database) }
     }
 
     /// - Parameter isOfCatalog: what was put right, if it was, is in the catalog.

@@ -210,7 +210,7 @@ package final class Container: @unchecked Sendable {
         try database.refillReserve()
         // The journal and the rows that were read through are as large as the index.
         Memory.trim()
-        return Opened(
+        let opened = Opened(
             content: content, index: index, recovered: report?.isOfClosed == true ? nil : report,
             unsealed: try database.stagedVersions().map(\.node),
             pinnedVersions: try database.pinnedVersions(),
@@ -221,6 +221,8 @@ package final class Container: @unchecked Sendable {
             store: try database.meta(storeKey),
             journal: journal, database: database,
             reader: try CatalogDatabase(path: folder.catalog, create: false))
+        try Recovery.noteTold(database)
+        return opened
     }
 
     /// Fills the index. Returns the items without names.

@@ -22,7 +22,7 @@ struct LostContents {
     /// Moves them to ``ContainerFolder/lost``, from where nothing takes them.
     ///
     /// - Parameter kept: staged contents of versions that recovery made.
-    /// - Returns: how many there were.
+    /// - Returns: how many are there now, also by an opening that was cut off after that.
     func setAside(except kept: Set<NodeNumber>) throws(Failure) -> Int {
         let blobs = try unneededBlobs()
         var nodes: [NodeNumber] = []
@@ -32,12 +32,12 @@ struct LostContents {
         do throws(Errno) {
             for node in nodes { try content.setAside(node) }
             for hash in blobs { try content.setAside(hash) }
-            return nodes.count + blobs.count
         } catch {
             throw Failure(
                 .inputOutput, "\(content.folder.lost): \(error)",
                 isDiskFull: error.isNoRoom)
         }
+        return try names(in: content.folder.lost).count
     }
 
     private func staged() throws(Failure) -> Set<NodeNumber> {

@@ -114,9 +114,14 @@ struct Recovery {
             ? nil : recovery.report
     }
 
-    /// Notes that all of it is done and was said.
+    /// Notes that all of it is done.
     static func end(in folder: ContainerFolder, _ database: CatalogDatabase) throws(Failure) {
         try database.setMeta("boot", try Boot(of: folder).text)
+    }
+
+    /// Notes that what it did is about to be said. Until then whoever opens the container next is to be told
+    /// of a journal that was lost: nobody else looks into ``ContainerFolder/lost``.
+    static func noteTold(_ database: CatalogDatabase) throws(Failure) {
         try database.setMeta(Container.lostJournalKey, nil)
     }
 
