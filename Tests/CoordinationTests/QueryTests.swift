@@ -17,7 +17,9 @@ import Testing
         (query.order, query.isReversed, query.limit) = (.modified, true, 3)
         #expect(Query(query.description) == query)
         #expect(!query.description.contains("/"))
-        for wrong in ["x", "name", "nothing=1", "sort=x", "limit=0", "smallest=x", "name=%4"] {
+        for wrong in [
+            "x", "name", "nothing=1", "sort=x", "limit=0", "smallest=x", "name=%4", "name=%+f",
+        ] {
             #expect(Query(wrong) == nil, "\(wrong)")
         }
     }

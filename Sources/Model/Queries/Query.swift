@@ -172,10 +172,10 @@ public struct Query: Hashable, Sendable, LosslessStringConvertible {
                 bytes.append(byte)
                 continue
             }
-            guard rest.count >= 2,
-                let value = UInt8(String(decoding: rest.prefix(2), as: UTF8.self), radix: 16)
-            else { return nil }
-            bytes.append(value)
+            guard rest.count >= 2, let value = Hexadecimal.bytes(rest.prefix(2)) else {
+                return nil
+            }
+            bytes += value
             rest = rest.dropFirst(2)
         }
         return String(path: bytes)

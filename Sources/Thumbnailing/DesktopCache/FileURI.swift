@@ -34,7 +34,8 @@ public enum FileURI {
                 continue
             }
             let digits = rest.prefix(2)
-            guard digits.count == 2,
+            // Not a sign and one digit, which is a number as well.
+            guard digits.count == 2, digits.first != UInt8(ascii: "+"),
                 let escaped = UInt8(String(decoding: digits, as: UTF8.self), radix: 16),
                 escaped != 0
             else { return nil }
