@@ -125,14 +125,15 @@ final class Pack: @unchecked Sendable {
         return head.size >= -1 && head.size <= size - head.offset ? head : nil
     }
 
-    /// Bytes that are looked through at a time.
-    private static let part = 1 << 20
+    /// Bytes that are looked through at a time, at first and at most: a content may be full of what looks like
+    /// an entry's beginning.
+    private static let parts = 4 << 10...1 << 20
 
     /// Where the next entry may begin.
     private static func nextMagic(in file: SharedDescriptor, from start: Int64)
         throws(Errno) -> Int64?
     {
-        var bytes = [UInt8](repeating: 0, count: part)
+        var bytes = [UInt8](repeating: 0, count: parts.lowerBound)
         var offset = start
         while true {
             let count = try file.with { (file) throws(Errno) in
@@ -147,9 +148,10 @@ final class Pack: @unchecked Sendable {
                 }
             }
             if let found { return offset + Int64(found) }
-            if count < part { return nil }
+            if count < bytes.count { return nil }
             // One may lie across the end.
-            offset += Int64(part - 7)
+            offset += Int64(count - 7)
+            if count < parts.upperBound { bytes += [UInt8](repeating: 0, count: count) }
         }
     }
 
