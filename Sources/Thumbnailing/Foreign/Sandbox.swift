@@ -106,10 +106,10 @@ struct Sandbox: Sendable {
     /// - Parameter output: the descriptor of the file that gets what it leaves in ``picture``, at
     ///   most ``fileBytes``; negative for none.
     func run(
-        _ command: [String], input: Shown?, output: Int32 = -1, milliseconds: UInt64,
+        _ command: [String], input: Shown?, output: Int32? = nil, milliseconds: UInt64,
         cancellation: Cancellation? = nil
     ) throws(ThumbnailFailure) -> ChildProcess.End {
-        let giving = output < 0 ? [] : ["/bin/sh", "-c", Self.script, "sh", Self.picture]
+        let giving = output == nil ? [] : ["/bin/sh", "-c", Self.script, "sh", Self.picture]
         let process: ChildProcess
         let report: SandboxReport
         let filter: SandboxFilter

@@ -40,15 +40,15 @@ package final class ChildProcess: Sendable {
     /// ``further``, are the descriptors given, else nothing; its messages go nowhere; it has no other
     /// descriptors.
     package init(
-        _ arguments: [String], environment: [String: String], input: Int32 = -1,
-        output: Int32 = -1, further: Int32 = -1
+        _ arguments: [String], environment: [String: String], input: Int32? = nil,
+        output: Int32? = nil, further: Int32? = nil
     ) throws(Errno) {
         var start = ProgramStart(in: .session)
-        start.give(input >= 0 ? input : nil, as: 0)
-        start.give(output >= 0 ? output : nil, as: 1)
+        start.give(input, as: 0)
+        start.give(output, as: 1)
         start.give(nil, as: 2)
-        if further >= 0 { start.give(further, as: Self.further) }
-        start.closeFrom(further >= 0 ? Self.further + 1 : Self.further)
+        if let further { start.give(further, as: Self.further) }
+        start.closeFrom(further == nil ? Self.further : Self.further + 1)
         let identifier = try start.run(
             arguments[0], arguments, environment: environment.map { "\($0.key)=\($0.value)" })
         let descriptor = shim_pidfd(identifier)
