@@ -82,6 +82,11 @@ final class Connection: @unchecked Sendable {
         curlshim_set_string(easy, CURLOPT_URL, request.url)
         curlshim_set_long(
             easy, CURLOPT_CONNECTTIMEOUT_MS, max(1, Int(timeouts.connect * 1000)))
+        // A request that breaks off on a kept connection is sent again by curl, which tells nobody. A removal
+        // may be carried out all the same, and later than all that followed.
+        let isRemoval = request.method == "DELETE"
+        curlshim_set_long(easy, CURLOPT_FRESH_CONNECT, isRemoval ? 1 : 0)
+        curlshim_set_long(easy, CURLOPT_FORBID_REUSE, isRemoval ? 1 : 0)
         if let size = exchange.bodySize {
             curlshim_set_long(easy, CURLOPT_UPLOAD, 1)
             curlshim_set_offset(easy, CURLOPT_INFILESIZE_LARGE, size)

@@ -75,6 +75,29 @@ import Testing
         #expect(kind { () throws(StoreError) in _ = try store.bytes(sample.blob) } == .unreachable)
     }
 
+    @Test func `a removal that breaks off is not sent again unless somebody knows`() throws {
+        let removals = Lock(0)
+        let server = try HostileServer { connection in
+            repeat {
+                if connection.method == "DELETE" {
+                    removals.withLock { $0 += 1 }
+                    return
+                }
+                connection.answer("404 Not Found")
+            } while connection.readHead()
+        }
+        let stores = try stores(server)
+        for store in stores {
+            // Its connection is kept.
+            _ = try? store.stat(sample.blob.hash, StoreCall())
+            #expect(
+                kind { () throws(StoreError) in
+                    try store.delete(sample.blob.hash, StoreCall())
+                } == .unreachable)
+        }
+        #expect(removals.withLock { $0 } == stores.count)
+    }
+
     @Test func `a transfer that is cut off is unreachable, and so may be tried again`() throws {
         let bytes = sample.bytes
         let found = try get(within: 10) { connection in
