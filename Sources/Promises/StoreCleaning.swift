@@ -19,8 +19,9 @@ package final class StoreCleaning: Sendable {
     private static let first: Int64 = 600
     /// Contents that a listing may leave out though they are there: then it is not worth comparing.
     private static let patience = 100
-    /// The word of a remnant's line, which no hash is.
+    /// The words of a remnant's line, and of a removal's, which no hash is.
     private static let remnant = "remnant"
+    private static let removal = "removal"
 
     private let store: any ContentStore
     private let ownership: StoreOwnership
@@ -39,7 +40,8 @@ package final class StoreCleaning: Sendable {
     private let isRunning = Monitor(false)
 
     /// - Parameters:
-    ///   - path: of the file that keeps since when blobs are not needed, and remnants there.
+    ///   - path: of the file that keeps since when blobs are not needed, and remnants there, and what the store
+    ///     has not confirmed to have removed.
     ///   - grace: seconds that a blob stays after that; 0: for ever.
     package init(
         _ store: any ContentStore, _ ownership: StoreOwnership, _ uploads: Uploads, path: String,
@@ -59,8 +61,10 @@ package final class StoreCleaning: Sendable {
         self.needed = needed
     }
 
-    /// Begins to look through the store now and then; without a grace nothing is removed.
+    /// Begins to look through the store now and then; without a grace nothing is removed. To be called before
+    /// anything is put.
     package func start() {
+        doubtEarlierRemovals()
         isRunning.withLock { $0 = true }
         Threads.start("cleaning", yielding: true) { [self] in
             askWhoseItIs()
@@ -77,6 +81,14 @@ package final class StoreCleaning: Sendable {
             }
             isRunning.signal { $0 = false }
         }
+    }
+
+    /// The mount before may have ended, or have been killed, while the store had not confirmed what it was to
+    /// remove: it may carry that out yet.
+    private func doubtEarlierRemovals() {
+        // What cannot be read ends each look at the store, too; it is no reason not to mount.
+        guard let known = try? remembered() else { return }
+        for hash in known.removals.keys { uploads.doubt(hash) }
     }
 
     /// Finds out who owns the store if nothing may be let go before. A store that does not answer is asked
@@ -144,8 +156,19 @@ package final class StoreCleaning: Sendable {
             logger.info("what is left of uploads was not looked for: \(error)")
             found.remnants.merge(known.remnants) { since, _ in since }
         }
+        let gone = found.blobs.filter { $0.value <= now - grace }.map(\.key)
+        let doubtful = Int64(Uploads.longestDoubt / 1_000_000_000)
+        found.removals = known.removals.filter { (now - doubtful...now).contains($0.value) }
+        // If the daemon dies in between, the store may yet remove any of them.
+        var begun = found
+        for hash in gone { begun.removals[hash] = now }
+        try remember(begun)
+        if gone.isEmpty { return }
+        var unconfirmed: ContentHash?
+        let result = Result { () throws(StoreError) in try remove(gone, &unconfirmed, call) }
+        if let unconfirmed { found.removals[unconfirmed] = WallClock.now.seconds }
         try remember(found)
-        try remove(found.blobs.filter { $0.value <= now - grace }.map(\.key), call)
+        try result.get()
     }
 
     /// Looks for what counts as stored and is not in a page of the listing that should have it.
@@ -185,7 +208,10 @@ package final class StoreCleaning: Sendable {
         return !remnant.isResumable || needed([remnant.hash]) == [false]
     }
 
-    private func remove(_ hashes: [ContentHash], _ call: StoreCall) throws(StoreError) {
+    /// - Parameter unconfirmed: what the store may yet remove.
+    private func remove(
+        _ hashes: [ContentHash], _ unconfirmed: inout ContentHash?, _ call: StoreCall
+    ) throws(StoreError) {
         var looked: UInt64 = 0
         for hash in hashes {
             if MonotonicClock.now - looked > StoreOwnership.pace {
@@ -200,6 +226,7 @@ package final class StoreCleaning: Sendable {
             call.cancellation = Cancellation(deadline: looked + StoreOwnership.notice / 2)
             do throws(StoreError) { try store.delete(hash, call) } catch {
                 uploads.doubt(hash)
+                unconfirmed = hash
                 throw error
             }
             logger.info("\(hash) was removed from the store: nothing has needed it for a while")
@@ -214,6 +241,8 @@ package final class StoreCleaning: Sendable {
         var blobs: [ContentHash: Int64] = [:]
         /// Remnants, by their names.
         var remnants: [String: Int64] = [:]
+        /// Blobs that the store was to remove then, or later, and has not confirmed.
+        var removals: [ContentHash: Int64] = [:]
     }
 
     private func remembered() throws(StoreError) -> Since {
@@ -223,6 +252,8 @@ package final class StoreCleaning: Sendable {
             guard words.count >= 2, let since = Int64(words[1]) else { continue }
             if words.count == 3, words[0] == Self.remnant {
                 found.remnants[String(words[2])] = since
+            } else if words.count == 3, words[0] == Self.removal {
+                if let hash = ContentHash(name: words[2]) { found.removals[hash] = since }
             } else if words.count == 2, let hash = ContentHash(name: words[0]) {
                 found.blobs[hash] = since
             }
@@ -234,6 +265,7 @@ package final class StoreCleaning: Sendable {
         let lines =
             found.blobs.map { "\($0.key) \($0.value)\n" }
             + found.remnants.map { "\(Self.remnant) \($0.value) \($0.key)\n" }
+            + found.removals.map { "\(Self.removal) \($0.value) \($0.key)\n" }
         try SmallFile.replace(path, lines.joined())
     }
 }

@@ -30,7 +30,7 @@ package final class Uploads: Sendable {
     /// The longest wait that a store is granted which asks to be left alone, in seconds: it may be wrong.
     private static let longestAsked: Double = 600
     /// A request that the store has not answered may be carried out for so long, in nanoseconds.
-    private static let longestDoubt: UInt64 = 600_000_000_000
+    static let longestDoubt: UInt64 = 600_000_000_000
     /// A content that failed so often in a row does not keep the others waiting any more.
     private static let patience = 3
 

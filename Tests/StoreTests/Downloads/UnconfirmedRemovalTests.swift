@@ -1,0 +1,85 @@
+import Logging
+import Model
+import Probing
+import Promises
+import Stores
+import SystemCalls
+import TestSupport
+import Testing
+
+/// Removals that a store carries out after everybody has stopped waiting for them.
+@Suite struct UnconfirmedRemovalTests {
+    /// A store that is slow with the first removal, and the container that owns it.
+    private final class SlowContainer {
+        let slow = SlowStore()
+        let sample = Sample(size: 10, seed: 1)
+        let isNeeded = Lock(false)
+        private let folder: String
+        private let store: Retrying
+        private let ownership: StoreOwnership
+
+        init() throws {
+            folder = try TemporaryDirectory.make()
+            store = Retrying(slow)
+            ownership = StoreOwnership(store, address: store.address, path: folder + "/owner")
+            try ownership.claim(StoreCall())
+            slow.state.withLock { _ = $0.blobs.insert(sample.blob.hash) }
+        }
+
+        deinit { TemporaryDirectory.remove(folder) }
+
+        /// What a mount has of it while `body` runs.
+        func whileMounted(_ body: (Uploads, _ isStored: Monitor<Bool?>) throws -> Void) rethrows {
+            let logger = Logger(label: "test") { _ in SwiftLogNoOpLogHandler() }
+            let isStored = Monitor<Bool?>(nil)
+            let bytes = sample.bytes
+            let uploads = Uploads(
+                store: store, logger: logger, ready: { _ in },
+                source: { _ in MemorySource(bytes) },
+                done: { _ in isStored.signal { $0 = true } },
+                failed: { _, _ in isStored.signal { $0 = $0 ?? false } })
+            defer { uploads.stop() }
+            let cleaning = StoreCleaning(
+                store, ownership, uploads, path: folder + "/unneeded", grace: 2, logger: logger
+            ) { [isNeeded] hashes in hashes.map { _ in isNeeded.withLock { $0 } } }
+            cleaning.start()
+            defer { cleaning.stop() }
+            try body(uploads, isStored)
+        }
+
+        func waitForRemoval() {
+            let end = MonotonicClock.after(milliseconds: 60_000)
+            let removed: ContentHash? = slow.state.wait(until: end) { $0.removals.first }
+            #expect(removed == sample.blob.hash)
+        }
+
+        /// Saves the content again, and lets the store catch up when it counts as stored, or waits.
+        func saveAgain(_ uploads: Uploads, _ isStored: Monitor<Bool?>) {
+            isNeeded.withLock { $0 = true }
+            uploads.add([Uploads.Job(node: NodeNumber(rawValue: 1), blob: sample.blob)])
+            let told = isStored.wait(until: MonotonicClock.after(milliseconds: 60_000)) { $0 }
+            slow.catchUp()
+            let isThere = slow.state.withLock { $0.blobs.contains(sample.blob.hash) }
+            #expect(told == false || isThere, "it counts as stored, and is gone")
+            #expect(uploads.count == 1)
+        }
+    }
+
+    @Test func `what is saved again is not lost by a removal that was given up and is not over`()
+        throws
+    {
+        let container = try SlowContainer()
+        container.whileMounted { uploads, isStored in
+            container.waitForRemoval()
+            container.saveAgain(uploads, isStored)
+        }
+    }
+
+    @Test func `what is saved again in the next mount is not lost by a removal that is not over`()
+        throws
+    {
+        let container = try SlowContainer()
+        container.whileMounted { _, _ in container.waitForRemoval() }
+        container.whileMounted(container.saveAgain)
+    }
+}
