@@ -29,6 +29,8 @@ package final class StoreCleaning: Sendable {
     private let path: String
     private let grace: Int64
     private let logger: Logger
+    /// Tells how long ago the mark was looked at.
+    private let clock: @Sendable () -> UInt64
     /// Which of these a version refers to; `nil` if that cannot be said.
     private let needed: @Sendable ([ContentHash]) -> [Bool]?
     /// Contents that are here and count as stored, the next ones after a hash; none after the last, `nil` if that
@@ -43,9 +45,10 @@ package final class StoreCleaning: Sendable {
     ///   - path: of the file that keeps since when blobs are not needed, and remnants there, and what the store
     ///     has not confirmed to have removed.
     ///   - grace: seconds that a blob stays after that; 0: for ever.
+    ///   - clock: nanoseconds, also those in which the machine sleeps: others come to the store meanwhile.
     package init(
         _ store: any ContentStore, _ ownership: StoreOwnership, _ uploads: Uploads, path: String,
-        grace: Int64, logger: Logger,
+        grace: Int64, logger: Logger, clock: @escaping @Sendable () -> UInt64 = { BootClock.now },
         stored: @escaping @Sendable (_ after: ContentHash?) -> [Blob]? = { _ in [] },
         lost: @escaping @Sendable (Blob) -> Void = { _ in },
         needed: @escaping @Sendable ([ContentHash]) -> [Bool]?
@@ -56,6 +59,7 @@ package final class StoreCleaning: Sendable {
         self.path = path
         self.grace = grace
         self.logger = logger
+        self.clock = clock
         self.stored = stored
         self.lost = lost
         self.needed = needed
@@ -214,16 +218,17 @@ package final class StoreCleaning: Sendable {
     ) throws(StoreError) {
         var looked: UInt64 = 0
         for hash in hashes {
-            if MonotonicClock.now - looked > StoreOwnership.pace {
+            if clock() - looked > StoreOwnership.pace {
                 guard try ownership.renew(call) else { return }
-                looked = MonotonicClock.now
+                looked = clock()
             }
             // It is not put while it is removed; what is put later is recorded as needed before.
             guard uploads.reserve(hash) else { continue }
             defer { uploads.release(hash) }
             guard needed([hash]) == [false] else { continue }
             var call = call
-            call.cancellation = Cancellation(deadline: looked + StoreOwnership.notice / 2)
+            call.cancellation = Cancellation(
+                deadline: MonotonicClock.now + StoreOwnership.notice / 2 - StoreOwnership.pace)
             do throws(StoreError) { try store.delete(hash, call) } catch {
                 uploads.doubt(hash)
                 unconfirmed = hash

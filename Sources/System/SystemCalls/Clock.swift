@@ -14,6 +14,16 @@ public enum MonotonicClock {
     public static func after(milliseconds: UInt64) -> UInt64 { now + milliseconds * 1_000_000 }
 }
 
+/// Nanoseconds that go on while the machine sleeps, for the age of what others may change meanwhile.
+public enum BootClock {
+    /// Nanoseconds since this boot.
+    public static var now: UInt64 {
+        var moment = timespec()
+        clock_gettime(CLOCK_BOOTTIME, &moment)
+        return UInt64(moment.tv_sec) * 1_000_000_000 + UInt64(moment.tv_nsec)
+    }
+}
+
 /// The time of day, as the kernel stamps files with it.
 public enum WallClock {
     /// The latest stamp that was seen, in nanoseconds since 1970.

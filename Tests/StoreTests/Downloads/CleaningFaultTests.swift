@@ -42,7 +42,7 @@ import Testing
     /// Has a store cleaned of what is not needed while `body` runs.
     private func whileCleaning(
         _ store: any ContentStore, _ ownership: StoreOwnership, in folder: String, needed: Bool,
-        _ body: () -> Void
+        clock: @escaping @Sendable () -> UInt64 = { BootClock.now }, _ body: () -> Void
     ) {
         let logger = Logger(label: "test") { _ in SwiftLogNoOpLogHandler() }
         let uploads = Uploads(
@@ -50,7 +50,8 @@ import Testing
             done: { _ in }, failed: { _, _ in })
         defer { uploads.stop() }
         let cleaning = StoreCleaning(
-            store, ownership, uploads, path: folder + "/unneeded", grace: 2, logger: logger
+            store, ownership, uploads, path: folder + "/unneeded", grace: 2, logger: logger,
+            clock: clock
         ) { $0.map { _ in needed } }
         cleaning.start()
         defer { cleaning.stop() }
@@ -69,6 +70,62 @@ import Testing
             ) { $0 ? true : nil }
             #expect(isDeleted == true)
         }
+    }
+
+    /// A store at which, in an hour's sleep after each removal, another container begins.
+    private final class SharedStore: InertStore {
+        struct State {
+            var mark: [UInt8]?
+            var removals = 0
+            var time: UInt64 = 3_600_000_000_000
+        }
+        let address = "shared"
+        let blobs = [1, 2].map { Sample(size: 10, seed: $0).blob }
+        let state = Monitor(State())
+
+        func put(_ companion: Companion, _ bytes: [UInt8], _ call: StoreCall) throws(StoreError) {
+            state.withLock { $0.mark = bytes }
+        }
+        func get(_ companion: Companion, _ call: StoreCall) throws(StoreError) -> [UInt8]? {
+            state.withLock { $0.mark }
+        }
+        func list(after hash: ContentHash?, limit: Int, _ call: StoreCall) throws(StoreError)
+            -> BlobPage
+        {
+            // Nothing yet when the container becomes the owner.
+            let isOwned = state.withLock { $0.mark != nil }
+            return BlobPage(blobs: isOwned && hash == nil ? blobs : [], isLast: true)
+        }
+        func delete(_ hash: ContentHash, _ call: StoreCall) throws(StoreError) {
+            state.signal { state in
+                state.removals += 1
+                state.mark = Array("shared".utf8)
+                state.time += 3_600_000_000_000
+            }
+        }
+    }
+
+    @Test func `an owner whose machine has slept looks at the mark before it removes anything`()
+        throws
+    {
+        let folder = try TemporaryDirectory.make()
+        defer { TemporaryDirectory.remove(folder) }
+        let store = SharedStore()
+        let hasNoticed = Monitor(false)
+        let ownership = StoreOwnership(
+            store, address: store.address, path: folder + "/owner", notice: 0
+        ) {
+            hasNoticed.signal { $0 = true }
+        }
+        try ownership.claim(StoreCall())
+        let clock = { @Sendable in store.state.withLock { $0.time } }
+        whileCleaning(store, ownership, in: folder, needed: false, clock: clock) {
+            let noticed: Bool? = hasNoticed.wait(
+                until: MonotonicClock.after(milliseconds: 60_000)
+            ) { $0 ? true : nil }
+            #expect(noticed == true)
+        }
+        #expect(store.state.withLock { $0.removals } == 1)
     }
 
     @Test func `a copy of a container that is at the store takes nothing over and removes nothing`()
