@@ -28,6 +28,17 @@ package struct LockTable<Waiter: Sendable>: Sendable {
         }
     }
 
+    /// The first record lock, by its first byte, that `owner` holds itself within `range` (F_OFD_GETLK with
+    /// F_UNLCK).
+    package func held(
+        by owner: UInt64, within range: ClosedRange<Int64>, on item: ItemNumber
+    ) -> LockConflict? {
+        let own = items[item]?.records.held.first {
+            $0.owner == owner && $0.range.overlaps(range)
+        }
+        return own.map { LockConflict(range: $0.range, kind: $0.kind, process: $0.process) }
+    }
+
     /// Asks for a lock; what its owner held before in the same range is converted.
     ///
     /// With a `waiter`, a request that conflicts waits, unless that would be a deadlock among

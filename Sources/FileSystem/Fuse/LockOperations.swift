@@ -31,9 +31,7 @@ extension FuseSession {
         _ lock: UnsafeMutablePointer<Glibc.flock>
     ) {
         var answer = lock.pointee
-        if !isVirtual(number), let wanted = wanted(number, info, lock),
-            let conflict = volume.conflict(wanted)
-        {
+        if let conflict = isVirtual(number) ? nil : answering(number, info, lock) {
             answer.l_type = Int16(conflict.kind == .shared ? F_RDLCK : F_WRLCK)
             answer.l_start = off_t(conflict.range.lowerBound)
             answer.l_len =
@@ -45,6 +43,16 @@ extension FuseSession {
         }
         answer.l_whence = Int16(SEEK_SET)
         fuse_reply_lock(request, &answer)
+    }
+
+    /// What F_GETLK asks for: a lock in the way. F_OFD_GETLK with F_UNLCK asks for a lock of the asker's own.
+    private func answering(
+        _ number: fuse_ino_t, _ info: UnsafeMutablePointer<fuse_file_info>,
+        _ lock: UnsafeMutablePointer<Glibc.flock>
+    ) -> LockConflict? {
+        if let wanted = wanted(number, info, lock) { return volume.conflict(wanted) }
+        return volume.heldLock(
+            NodeNumber(rawValue: number).item, Self.range(lock), info.pointee.lock_owner)
     }
 
     private func lock(

@@ -95,6 +95,13 @@ extension Volume {
         state.withLock { $0.locks.test(request) }
     }
 
+    /// The record lock that `owner` holds within `range`.
+    func heldLock(
+        _ item: ItemNumber, _ range: ClosedRange<Int64>, _ owner: UInt64
+    ) -> LockConflict? {
+        state.withLock { $0.locks.held(by: owner, within: range, on: item) }
+    }
+
     func unlock(
         _ item: ItemNumber, _ family: LockFamily, _ range: ClosedRange<Int64>, _ owner: UInt64
     ) {

@@ -4,6 +4,14 @@ import TestSupport
 import Testing
 
 @Suite(.oneAtATime) struct LockTests {
+    private static var tellsOwnLocks: Bool {
+        let descriptor = open("/dev/null", O_RDONLY)
+        defer { close(descriptor) }
+        var lock = Glibc.flock()
+        lock.l_type = Int16(F_UNLCK)
+        return fcntl(descriptor, F_OFD_GETLK, &lock) == 0
+    }
+
     @Test(arguments: DataPath.posixOfAllUsers)
     func `flock excludes other processes until it is released`(_ dataPath: DataPath) throws {
         try withVolume(dataPath) { volume in
@@ -218,6 +226,26 @@ import Testing
             a.close(one)
             b.beginFileLock(theirs, RecordLock(F_WRLCK))
             b.finish("F_OFD_SETLKW after the close")
+        }
+    }
+
+    @Test(
+        .enabled(if: Self.tellsOwnLocks, "Linux tells an open file's own locks since 6.6"),
+        arguments: DataPath.posixOfAllUsers)
+    func `an open file can be asked for the locks that it holds itself`(_ dataPath: DataPath) throws
+    {
+        try withVolume(dataPath) { volume in
+            let agent = try volume.agent()
+            agent.store("file", "x")
+            let (one, two) = (agent.open("file", O_RDWR), agent.open("file", O_RDWR))
+            agent.lock(one, F_OFD_SETLK, RecordLock(F_RDLCK, start: 10, length: 5))
+            agent.lock(two, F_OFD_SETLK, RecordLock(F_WRLCK, start: 20))
+            #expect(
+                agent.ownLock(one, in: RecordLock(F_UNLCK, start: 12, length: 1))
+                    == RecordLock(F_RDLCK, start: 10, length: 5))
+            #expect(agent.ownLock(one, in: RecordLock(F_UNLCK, start: 15)) == nil)
+            #expect(
+                agent.ownLock(two, in: RecordLock(F_UNLCK)) == RecordLock(F_WRLCK, start: 20))
         }
     }
 

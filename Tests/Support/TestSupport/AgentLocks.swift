@@ -4,7 +4,7 @@ internal import Probing
 package import Testing
 
 /// Which part of a file fcntl(2) locks, and how.
-package struct RecordLock: Sendable {
+package struct RecordLock: Equatable, Sendable {
     /// F_RDLCK, F_WRLCK or F_UNLCK.
     package var kind: Int32
     /// The first byte.
@@ -96,6 +96,22 @@ extension Agent {
         guard let bytes = reply.buffers.first else { return nil }
         let found = bytes.withUnsafeBytes { $0.loadUnaligned(as: Glibc.flock.self) }
         return Int32(found.l_type) == F_UNLCK ? nil : Int(found.l_pid)
+    }
+
+    /// F_OFD_GETLK with F_UNLCK: the lock that the open file itself holds in this range; nil where there is
+    /// none. Linux tells it since 6.6.
+    package func ownLock(
+        _ descriptor: Descriptor, in range: RecordLock,
+        at location: SourceLocation = #_sourceLocation
+    ) -> RecordLock? {
+        let reply = call(
+            "fcntl F_OFD_GETLK", SYS_fcntl, Self.arguments(descriptor, F_OFD_GETLK, range),
+            fails: [], at: location)
+        guard let bytes = reply.buffers.first else { return nil }
+        let found = bytes.withUnsafeBytes { $0.loadUnaligned(as: Glibc.flock.self) }
+        if Int32(found.l_type) == F_UNLCK { return nil }
+        return RecordLock(
+            Int32(found.l_type), start: Int(found.l_start), length: Int(found.l_len))
     }
 
     private static func arguments(

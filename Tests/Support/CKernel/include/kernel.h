@@ -27,6 +27,7 @@ static const int O_DIRECT = 0200000;
 #else
 static const int O_DIRECT = 040000;
 #endif
+static const int F_OFD_GETLK = 36;
 static const int F_OFD_SETLK = 37;
 static const int F_OFD_SETLKW = 38;
 
