@@ -58,7 +58,7 @@ package final class Volume: @unchecked Sendable {
     package let coordinator = Coordinator()
     /// Who started those that use documents.
     let descent = Descent()
-    /// Mounted with noatime: reads leave no trace.
+    /// Mounted with noatime or read-only: reads leave no trace.
     package var noAccessTimes = false
     var channel: (any KernelChannel)?
     /// The container's store, if it has one.

@@ -218,6 +218,28 @@ import Testing
         }
     }
 
+    @Test func `reading a mount that is read-only leaves no time`() throws {
+        try withBrokenContainer { broken in
+            let container = broken.container
+            try container.mount()
+            let agent = try Agent(in: container.mountPoint)
+            agent.store("read", "content")
+            agent.shell("touch -ad '3 days ago' read")
+            let before = agent.shell("stat -c %x read")
+            agent.end()
+            try container.unmount()
+            for options in [["ro"], []] {
+                try container.mount(options: options)
+                let agent = try Agent(in: container.mountPoint)
+                #expect(agent.content("read") == "content")
+                let after = agent.shell("stat -c %x read")
+                #expect((after == before) == !options.isEmpty, "\(options): \(after)")
+                agent.end()
+                try container.unmount()
+            }
+        }
+    }
+
     @Test(arguments: DataPath.mounts)
     func `a mount that is read-only is read, and nothing else`(_ dataPath: DataPath) throws {
         let path = dataPath == .noPassthrough ? ["no_passthrough"] : []

@@ -9,7 +9,8 @@ struct MountOptions {
     private var mayPass = true
     /// With `sync` the kernel asks for an fsync after each write, but not of one that it passes through.
     var passthrough: Bool { mayPass && !fuse.contains("sync") }
-    var noAccessTimes: Bool { fuse.contains("noatime") }
+    /// Reading changes nothing in a mount that is read-only either.
+    var noAccessTimes: Bool { fuse.contains("noatime") || fuse.contains("ro") }
     /// Seconds that somebody waits for a store that does not answer.
     var storePatience = 20.0
     /// Seconds that blobs nobody needs stay in a store of the container's own; 0: for ever.
