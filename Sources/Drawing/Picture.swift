@@ -63,6 +63,19 @@ public enum Picture: Sendable {
         }
     }
 
+    /// The picture that stands for the document within another size, as a PNG file. Slides, lists and
+    /// pages have an edge: most are white, as what they are shown on is.
+    public func thumbnail(within size: PixelSize) throws(DrawingError) -> [UInt8] {
+        let size = self.size(fitting: thumbnailSize(within: size))
+        if case .scene = self { return try png(fitting: size) }
+        var file: [UInt8] = []
+        try PNGEncoder.write(SheetPainting(sheet: sheet(size).edged(in: size), size: size)) {
+            file.append(contentsOf: $0)
+            return true
+        }
+        return file
+    }
+
     /// The marks of a slide, list or page; a scene has none.
     func sheet(_ size: PixelSize) throws(DrawingError) -> Sheet {
         switch self {

@@ -28,7 +28,7 @@ enum Rendering {
         let square = try square(size)
         let picture = try picture(bytes, type: type, title: title)
         do throws(DrawingError) {
-            return try picture.png(fitting: picture.thumbnailSize(within: square))
+            return try picture.thumbnail(within: square)
         } catch {
             throw Problem(description: error.description)
         }
