@@ -97,6 +97,14 @@ import Testing
     }
 
     @Test(.enabled(if: missing == nil, "no sandbox: \(missing ?? "")"))
+    func `blanks around the words of an entry say nothing`() throws {
+        let entry = "[Thumbnailer Entry] \t\n  Exec =\tcp %i %o \n\tMimeType= image/x-test;\n"
+        try Surroundings.write(
+            Array(entry.utf8), to: folder.path + "/thumbnailers/t.thumbnailer")
+        #expect(try isDrawn())
+    }
+
+    @Test(.enabled(if: missing == nil, "no sandbox: \(missing ?? "")"))
     func `a program of the user's own, which may need more, hides none of the machine`() throws {
         let program = folder.path + "/draw"
         try Surroundings.write(Array("#!/bin/sh\nexit 1\n".utf8), to: program)

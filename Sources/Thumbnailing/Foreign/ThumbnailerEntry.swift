@@ -15,12 +15,14 @@ struct ThumbnailerEntry: Equatable, Sendable {
     init?(text: String, isInstalled: (String) -> Bool = Self.isInstalled) {
         var values: [String: String] = [:]
         var isOurs = false
-        for line in text.split(whereSeparator: \.isNewline) {
+        for line in text.split(whereSeparator: \.isNewline).map({ $0.drop(while: Self.isBlank) }) {
             if line.hasPrefix("[") {
-                isOurs = line == "[Thumbnailer Entry]"
+                // Behind it there may be blanks, in it not.
+                let end = line.lastIndex { !Self.isBlank($0) }
+                isOurs = end.map { line[...$0] == "[Thumbnailer Entry]" } ?? false
             } else if isOurs, let equals = line.firstIndex(of: "="), !line.hasPrefix("#") {
-                let key = line[..<equals].filter { $0 != " " }
-                values[key] = Self.unescaped(line[equals...].dropFirst().drop { $0 == " " })
+                let key = line[..<equals].filter { !Self.isBlank($0) }
+                values[key] = Self.unescaped(line[equals...].dropFirst().drop(while: Self.isBlank))
             }
         }
         guard let command = values["Exec"].flatMap(Self.split), let program = command.first,
@@ -30,6 +32,10 @@ struct ThumbnailerEntry: Equatable, Sendable {
         else { return nil }
         self.command = command
         mimeTypes = Set((values["MimeType"] ?? "").split(separator: ";").map(String.init))
+    }
+
+    private static func isBlank(_ character: Character) -> Bool {
+        character == " " || character == "\t"
     }
 
     /// What a value stands for before anything is made of it, as in every key file.
