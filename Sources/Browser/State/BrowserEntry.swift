@@ -7,18 +7,23 @@ package struct BrowserEntry: Hashable, Sendable {
     /// Its number, by which it is known again under another name.
     package var item: UInt64
     package var size: Int64
-    /// When it was changed and when it was last looked at, in nanoseconds since 1970; 0 for never.
+    /// When it was changed, when that or anything else of the file was, which nobody can set, and when it was
+    /// last looked at, in nanoseconds since 1970; 0 for never.
     package var modified: Int64
+    package var changed: Int64
     package var viewed: Int64
     /// Which of all documents it is.
     package internal(set) var identity: BrowserIdentity
 
-    package init(path: String, item: UInt64, size: Int64, modified: Int64, viewed: Int64) {
+    package init(
+        path: String, item: UInt64, size: Int64, modified: Int64, changed: Int64, viewed: Int64
+    ) {
         self.path = path
         self.item = item
         identity = BrowserIdentity(item: item)
         self.size = size
         self.modified = modified
+        self.changed = changed
         self.viewed = viewed
     }
 
@@ -34,7 +39,7 @@ package struct BrowserEntry: Hashable, Sendable {
 
     /// What its picture depends on.
     package var version: BrowserVersion {
-        BrowserVersion(item: item, size: size, modified: modified, path: path)
+        BrowserVersion(item: item, size: size, changed: changed, path: path)
     }
 }
 
@@ -52,11 +57,12 @@ package struct BrowserIdentity: Hashable, Sendable {
     }
 }
 
-/// A version of a document as far as a listing tells.
+/// A version of a document as far as a listing tells. Not by its time of modification: programs that copy
+/// files give them the one they had.
 package struct BrowserVersion: Hashable, Sendable {
     package var item: UInt64
     package var size: Int64
-    package var modified: Int64
+    package var changed: Int64
     /// Where it is: the name's end tells how it is drawn.
     package var path: String
 }

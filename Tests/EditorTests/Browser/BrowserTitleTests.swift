@@ -14,7 +14,8 @@ struct BrowserTitleTests {
             name: "work",
             shape: TerminalShape(columns: columns, rows: 40, graphics: graphics, cell: .usual))
         let entries = ["one/Ball.shape", "two/Ball.shape"].enumerated().map {
-            BrowserEntry(path: $1, item: UInt64($0 + 1), size: 10, modified: 1, viewed: 0)
+            BrowserEntry(
+                path: $1, item: UInt64($0 + 1), size: 10, modified: 1, changed: 1, viewed: 0)
         }
         _ = state.update(.listed(entries, problem: nil))
         for key in keys { _ = state.update(.input(.key(key))) }
@@ -32,7 +33,8 @@ struct BrowserTitleTests {
         var state = BrowserState(
             name: "work",
             shape: TerminalShape(columns: 80, rows: 40, graphics: .blocks, cell: .usual))
-        let entry = BrowserEntry(path: "a.list", item: 1, size: 10, modified: 1, viewed: 0)
+        let entry = BrowserEntry(
+            path: "a.list", item: 1, size: 10, modified: 1, changed: 1, viewed: 0)
         _ = state.update(.listed([entry], isWhole: false, problem: nil))
         #expect(state.screen.text(row: 0).hasSuffix("a.list  1+"))
         _ = state.update(.input(.key(.character("b"))))

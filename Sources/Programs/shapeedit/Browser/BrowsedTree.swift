@@ -91,7 +91,8 @@ final class BrowsedTree: Sendable {
         let (modified, accessed) = (nanoseconds(status.st_mtim), nanoseconds(status.st_atim))
         return BrowserEntry(
             path: path, item: UInt64(status.st_ino), size: Int64(status.st_size),
-            modified: modified, viewed: accessed > modified ? accessed : 0)
+            modified: modified, changed: nanoseconds(status.st_ctim),
+            viewed: accessed > modified ? accessed : 0)
     }
 
     /// What the mount says of a document, without opening it; nil outside a mount.
