@@ -15,8 +15,8 @@ package enum BrowserEvent: Sendable {
     case inspected([UInt64: BrowserDetails])
     /// What the documents that have titles are called, by their numbers.
     case titled([UInt64: String])
-    /// A picture was looked for; nil: there is none yet.
-    case pictured(BrowserVersion, PixelSize, Bitmap?)
+    /// A picture was looked for; nil: there is none yet. Or what stands for it, where there may be none for long.
+    case pictured(BrowserVersion, PixelSize, Bitmap?, isStandIn: Bool = false)
     /// Something the user asked for has ended; what to say of it, and which document to go to.
     case done(String, isBad: Bool, select: String?)
 }

@@ -19,10 +19,18 @@ extension BrowserState {
             self.shape = shape
             return [.redraw]
         case .listed(let entries, let isWhole, let problem): list(entries, isWhole, problem)
-        case .inspected(let found): details.merge(found) { $1 }
+        case .inspected(let found):
+            // A promise that has come is drawn.
+            for key in standIns {
+                let item = key.version.item
+                if let new = found[item], new.state != details[item]?.state { forget(key) }
+            }
+            details.merge(found) { $1 }
         case .titled(let found): titles = found
-        case .pictured(let version, let size, let bitmap):
-            keep(bitmap, PictureKey(version: version, size: size))
+        case .pictured(let version, let size, let bitmap, let isStandIn):
+            let key = PictureKey(version: version, size: size)
+            keep(bitmap, key)
+            if isStandIn { standIns.insert(key) } else { standIns.remove(key) }
         case .done(let text, let isBad, let path):
             (message, self.isBad) = (text, isBad)
             if let path { awaited = path }
@@ -81,7 +89,7 @@ extension BrowserState {
     private mutating func keep(_ bitmap: Bitmap?, _ key: PictureKey) {
         if pictures.updateValue(bitmap, forKey: key) == nil { pictureOrder.append(key) }
         while pictureOrder.count > Self.pictureLimit {
-            pictures[pictureOrder.removeFirst()] = nil
+            forget(pictureOrder[0])
         }
     }
 
@@ -93,5 +101,6 @@ extension BrowserState {
     private mutating func forget(_ key: PictureKey) {
         pictures.removeValue(forKey: key)
         pictureOrder.removeAll { $0 == key }
+        standIns.remove(key)
     }
 }

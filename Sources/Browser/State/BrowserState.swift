@@ -70,6 +70,8 @@ package struct BrowserState: Sendable {
     var listProblem: String?
     /// Pictures by what they show; nil where there is none yet.
     var pictures: [PictureKey: Bitmap?] = [:]
+    /// Those of them that only stand for one.
+    var standIns: Set<PictureKey> = []
     /// In the order in which they came.
     var pictureOrder: [PictureKey] = []
     /// A path to select when it is there.

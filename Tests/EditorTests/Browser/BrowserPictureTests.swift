@@ -1,6 +1,10 @@
+import Browser
 import Documents
+import Drawing
+import Editor
 import Glibc
 import Probing
+import Terminal
 import TestSupport
 import Testing
 
@@ -43,6 +47,26 @@ import Testing
         fclose(file)
     }
 
+    @Test func `a promise that comes is shown its picture`() throws {
+        try withVolume(.noPassthrough) { volume in
+            let place = try Workplace("a.shape", Scene(), in: volume.directory)
+            let source = try TemporaryDirectory.make()
+            defer { TemporaryDirectory.remove(source) }
+            try write(former.bytes, to: source + "/p.slide")
+            let folder = place.folder + "/imported"
+            let imported = try run([place.program, "import", "--promise", source, folder])
+            #expect(imported.status == 0, "\(imported)")
+            let terminal = try browse(place, folder)
+            #expect(terminal.shows("not here", seconds: 60))
+            // What stands for the picture.
+            #expect(terminal.wait(seconds: 60) { terminal.screen.text.contains("▀▀▀") })
+            #expect(try run([place.program, "materialize", folder + "/p.slide"]).status == 0)
+            #expect(isShown(former, terminal))
+            terminal.type("\u{11}")
+            #expect(terminal.end(seconds: 60) == 0)
+        }
+    }
+
     @Test(arguments: [true, false])
     func `what is copied over a document with its time is shown its picture`(
         _ isMounted: Bool
@@ -70,5 +94,29 @@ import Testing
         } else {
             try check(Workplace("a.shape", Scene()))
         }
+    }
+
+    @Test func `what stands for a picture is looked for again when the mount says otherwise`()
+        throws
+    {
+        let shape = TerminalShape(columns: 80, rows: 40, graphics: .blocks, cell: .usual)
+        var state = BrowserState(name: "work", shape: shape)
+        let entries = ["a", "b"].enumerated().map { number, name in
+            BrowserEntry(
+                path: name, item: UInt64(number), size: 1, modified: 1, changed: 1, viewed: 0)
+        }
+        _ = state.update(.listed(entries, problem: nil))
+        let promise = BrowserDetails(state: "promise")
+        _ = state.update(.inspected([0: promise, 1: promise]))
+        let gray = Bitmap(size: try PixelSize(width: 10, height: 10), color: 0x80_8080)
+        for (version, size) in state.wantedPictures {
+            // That of the second is in the store.
+            _ = state.update(.pictured(version, size, gray, isStandIn: version.item == 0))
+        }
+        _ = state.update(.inspected([0: promise, 1: promise]))
+        #expect(state.wantedPictures.isEmpty)
+        let local = BrowserDetails(state: "local")
+        _ = state.update(.inspected([0: local, 1: local]))
+        #expect(state.wantedPictures.map(\.version.item) == [0])
     }
 }

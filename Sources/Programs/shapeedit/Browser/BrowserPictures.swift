@@ -27,7 +27,9 @@ final class BrowserPictures: Sendable {
                 let bitmap = try? bytes.map { bytes throws(DrawingError) in
                     try Bitmap(png: bytes, side: PictureSize.huge.pixels).fitted(into: order.size)
                 }
-                inbox.put(.pictured(order.version, order.size, bitmap ?? nil))
+                let isStandIn = bytes.map { PNGFile.isPlaceholder($0) } ?? false
+                inbox.put(
+                    .pictured(order.version, order.size, bitmap ?? nil, isStandIn: isStandIn))
             }
         }
     }
@@ -44,7 +46,11 @@ final class BrowserPictures: Sendable {
         if let point = tree.mountPoint {
             let state = try? PathAttributes.value(
                 "user.shapeedit.thumbnail.state", of: tree.file(order.version.path))
-            if let state, state.elementsEqual("pending".utf8) { return nil }
+            let isComing =
+                state.map {
+                    $0.elementsEqual("pending".utf8) || $0.starts(with: "unavailable".utf8)
+                } ?? false
+            if isComing { return nil }
             let size = PictureSize.allCases.first { $0.pixels >= side } ?? .large
             let inside = tree.file(order.version.path).dropFirst(point.count)
             return contents("\(point)/.shapeedit/thumbnails/\(size.pixels)\(inside).png")
