@@ -176,6 +176,37 @@ struct LostEntryTests {
         }
     }
 
+    @Test(arguments: ["link/mount", "./link/./mount/", "mount"])
+    func `a folder that is mounted at a path through a symlink has entries by that, too`(
+        _ place: String
+    ) throws {
+        try #require(isInstalled("gio"))
+        try withPictures { (desk) throws in
+            desk.agent.store("a.slide", PictureDesk.slide(1))
+            desk.settle("a.slide")
+            desk.agent.end()
+            let container = desk.container
+            try container.unmount()
+            let link = "\(container.base)/link"
+            try #require(symlink(container.base, link) == 0)
+            // A shell in the link calls the folder by its name alone.
+            let command = "cd \(place == "mount" ? link : container.base) && exec \"$@\""
+            let mounted = try run(
+                [
+                    "sh", "-c", command, "sh", BuiltPrograms.shapeedit(), "mount", container.name,
+                    place,
+                ],
+                environment: container.environment)
+            #expect(mounted.status == 0, "\(mounted)")
+            for folder in [container.mountPoint, "\(link)/mount"] {
+                _ = try run(["ls", folder])
+                #expect(try waitUntil { try isSeen(desk, "\(folder)/a.slide") }, "\(folder)")
+            }
+            _ = try run(["rm", "\(link)/mount/a.slide"])
+            #expect(try waitUntil { try desk.entries().isEmpty })
+        }
+    }
+
     @Test(.enabled(if: DataPath.ordinaryUsersCanMount, "needs fusermount3"))
     func `documents in a directory that cannot be entered have no entries until it can`() throws {
         try withPictures(.ordinaryUser) { (desk) throws in

@@ -82,6 +82,7 @@ struct MountCommand: ParsableCommand {
             let point = try Self.mountPoint(directory)
             try Containers.checkApart(name, from: point)
             var mount = Mount(name: name, point: point, options: options)
+            mount.names = MountPoint.names(of: point, called: directory)
             mount.isApp = app != nil
             mount.isInBackground = daemon
             if foreground || daemon {
@@ -163,6 +164,8 @@ struct Mount: Sendable {
     let name: String
     let point: String
     var options: MountOptions
+    /// The folder's paths, as ``MountPoint/names(of:called:)`` tells them.
+    var names: [String] = []
     /// Whether what other containers grant to this one is shown.
     var isApp = false
     /// Whether nobody reads what this process says, once the folder answers.
@@ -173,7 +176,7 @@ struct Mount: Sendable {
     /// - Parameter ready: called when the folder answers.
     func run(ready: @Sendable () -> Void = {}) throws(Failure) {
         let pictures = try PictureProgram.options(
-            desktop: options.keepsDesktop ? MountPoint.names(of: point) : [])
+            desktop: options.keepsDesktop ? names : [])
         // Whoever started it may have stood in another mount, or on a disk that is to go.
         chdir("/")
         // While this process is small.

@@ -38,18 +38,47 @@ struct MountPoint {
     }
 
     /// The paths by which file managers of this user name a folder that has no symlinks in its path: that
-    /// one, as they show mounts, and where the home is a symlink the one that begins with it, as they show
-    /// what is below the home.
-    static func names(of point: String) -> [String] {
-        guard var home = Containers.environment("HOME"), home.hasPrefix("/"),
-            let resolved = MountTable.resolved(home)
-        else { return [point] }
-        while home.count > 1, home.hasSuffix("/") { home.removeLast() }
-        guard resolved != home, point.utf8.starts(with: (resolved + "/").utf8) else {
-            return [point]
+    /// one, as they show mounts; the one that the user calls it by, who may have come to it through a symlink;
+    /// and where the home is a symlink the one that begins with it, as they show what is below the home.
+    static func names(of point: String, called directory: String) -> [String] {
+        var names = [point]
+        func add(_ name: String) {
+            let isOther = !names.contains { PathKey($0) == PathKey(name) }
+            if isOther, leads(name, to: point) { names.append(name) }
         }
-        let rest = point.utf8.dropFirst(resolved.utf8.count)
-        return [point, home + String(decoding: rest, as: UTF8.self)]
+        add(absolute(directory))
+        if let home = Containers.environment("HOME"), home.hasPrefix("/"),
+            let resolved = MountTable.resolved(home),
+            point.utf8.starts(with: (resolved + "/").utf8)
+        {
+            let rest = point.utf8.dropFirst(resolved.utf8.count)
+            add(absolute(home + String(decoding: rest, as: UTF8.self)))
+        }
+        return names
+    }
+
+    /// Whether a path is one of a folder. What is mounted there may not answer any more, and hide that.
+    private static func leads(_ path: String, to point: String) -> Bool {
+        if let resolved = MountTable.resolved(path) { return resolved == point }
+        return MountTable.resolved(path.parentPath).map { "\($0)/\(path.lastName)" == point }
+            ?? false
+    }
+
+    /// A path from the root on as file managers have it, which look at its names alone.
+    private static func absolute(_ path: String) -> String {
+        var whole = path
+        if !path.hasPrefix("/"), let here = MountTable.resolved(".") {
+            // A shell knows the symlinks that the user has gone through.
+            let shown = Containers.environment("PWD").flatMap { shown in
+                shown.hasPrefix("/") && MountTable.resolved(shown) == here ? shown : nil
+            }
+            whole = (shown ?? here) + "/" + path
+        }
+        var names: [Substring] = []
+        for name in whole.pathNames where name != "." {
+            if name == ".." { _ = names.popLast() } else { names.append(name) }
+        }
+        return "/" + names.joined(separator: "/")
     }
 
     /// Whether its daemon is gone, so that nothing in it can be used by anybody, ever again.
