@@ -20,6 +20,13 @@ extension DesktopEntries {
         if isNew { state.signal { _ in } }
     }
 
+    /// What has the entries of a document is another one from now on. Under the volume's lock.
+    func renumbered(_ document: DocumentID, _ other: DocumentID) {
+        state.withLock { state in
+            if let version = state.written[document] { state.written[other] = version }
+        }
+    }
+
     /// A symlink is new, or has another path.
     func placed(_ symlink: ItemNumber) {
         state.signal { state in

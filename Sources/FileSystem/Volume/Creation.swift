@@ -240,7 +240,7 @@ extension VolumeState {
             return
         }
         let number = takeNumber()
-        index[item: position].pointee.document = number
+        renumber(position, number)
         // Its words are kept by document.
         followTexts(.renamed, position)
         inheritance.effects.append(.putItem(index.row(position)))

@@ -234,10 +234,17 @@ extension VolumeState {
     ) -> [Effect] {
         let document = DocumentID(rawValue: index[item: old].pointee.document)
         let former = index[item: position].pointee.document
-        index[item: old].pointee.document = inExchange ? former : takeNumber()
+        renumber(old, inExchange ? former : takeNumber())
         if inExchange { tunnelled[DocumentID(rawValue: former)]?.heir = number(old) }
         thinning.insert(document)
         return adopt(position, document)
+    }
+
+    /// The item is another document from now on. Its entries in the desktop's cache are the same.
+    func renumber(_ position: MemoryIndex.Position, _ number: UInt64) {
+        let former = DocumentID(rawValue: index[item: position].pointee.document)
+        index[item: position].pointee.document = number
+        pictures?.desktop?.renumbered(former, DocumentID(rawValue: number))
     }
 
     /// The item becomes the document: its versions join the document's history.

@@ -61,7 +61,7 @@ extension VolumeState {
         if released.isEmpty || index[item: position].pointee.document != document.rawValue {
             return nil
         }
-        index[item: position].pointee.document = takeNumber()
+        renumber(position, takeNumber())
         followTexts(.renamed, position)
         var effects: [Effect] = []
         for (item, _) in released {

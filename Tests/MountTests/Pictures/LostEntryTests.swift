@@ -224,6 +224,34 @@ struct LostEntryTests {
         }
     }
 
+    @Test(arguments: [true, false])
+    func `the entries of what a save has made another document follow it`(
+        _ isLink: Bool
+    ) throws {
+        try #require(isInstalled("gio"))
+        try withPictures { (desk) throws in
+            let agent = desk.agent
+            agent.store("a.slide", PictureDesk.slide(1))
+            desk.settle("a.slide")
+            #expect(try waitUntil { try desk.entries().count == 4 })
+            // Kept before a save, as a second name or by renaming.
+            if isLink {
+                agent.link("a.slide", "kept.slide")
+                agent.store("a.tmp", PictureDesk.slide(2))
+                agent.rename("a.tmp", "a.slide")
+            } else {
+                agent.rename("a.slide", "kept.slide")
+                agent.store("a.slide", PictureDesk.slide(2))
+            }
+            desk.settle("a.slide")
+            #expect(try waitUntil { try desk.entries().count == 8 })
+            let path = "\(desk.container.mountPoint)/kept.slide"
+            #expect(try waitUntil { try isSeen(desk, path) })
+            _ = try run(["touch", "-d", "@1000000000", path])
+            #expect(try waitUntil { try isSeen(desk, path) })
+        }
+    }
+
     @Test(.enabled(if: geteuid() == 0, "needs root"))
     func `that a cache has no room is told by the status, until it has`() throws {
         try withPictures { desk in
