@@ -23,6 +23,7 @@ extension DesktopEntries {
         /// By the folder in whose listing they are seen.
         var links: [LinkedPaths.Path: [LinkedPaths.Path: ItemNumber]] = [:]
         var folders: [(path: LinkedPaths.Path, item: ItemNumber)] = []
+        var unreadable: [PictureSubject] = []
         let documents = volume.state.withLock { state -> [(Named, hasOthers: Bool)] in
             let position = state.index.find(directory)
             guard position != 0, state.index[item: position].pointee.isDirectory,
@@ -33,6 +34,7 @@ extension DesktopEntries {
             var found: [(Named, hasOthers: Bool)] = []
             var name = state.index.child(of: position, after: cursor)
             for _ in 0..<Self.listLimit where name != 0 {
+                defer { name = state.index[name: name].pointee.next }
                 last = state.index.cursor(name)
                 let item = state.index[name: name].pointee.item
                 let bytes = Array(state.index.nameBytes(name))
@@ -45,9 +47,12 @@ extension DesktopEntries {
                     }
                 }
                 if let subject = state.pictureSubject(item, named: bytes),
-                    !subject.type.end.isEmpty, !isTemporaryName(bytes),
-                    reader.mayRead(item, in: position, state.index)
+                    !subject.type.end.isEmpty, !isTemporaryName(bytes)
                 {
+                    guard reader.mayRead(item, in: position, state.index) else {
+                        unreadable.append(subject)
+                        continue
+                    }
                     let hasOthers = state.index[item: item].pointee.links > 1
                     if subject.isPromise {
                         for other in others {
@@ -57,11 +62,11 @@ extension DesktopEntries {
                     found.append(
                         (Named(subject: subject, path: whole, isReadable: true), hasOthers))
                 }
-                name = state.index[name: name].pointee.next
             }
             if name == 0 { last = nil }
             return found
         }
+        noteUnreadable(unreadable)
         for (document, hasOthers) in documents {
             serveLookups(pictures)
             seeTo(document, hasOthers: hasOthers, pictures)

@@ -82,6 +82,7 @@ extension DesktopEntries {
             if standIn(for: name) { return }
             let had = remove(name.path)
             if mayHave { replace(of: subject, had) }
+            if !name.isReadable { noteUnreadable([subject]) }
             return
         }
         // Also where not all of them can be written: those that are there have to follow.
@@ -164,6 +165,13 @@ extension DesktopEntries {
                 state.hasForgottenWritten = true
             }
             state.written[document] = version
+        }
+    }
+
+    /// Documents that the user may not read have entries as soon as that changes.
+    func noteUnreadable(_ subjects: [PictureSubject]) {
+        for subject in subjects where !state.withLock({ $0.mayHaveEntries(subject.document) }) {
+            remember(subject.document, NodeNumber(subject.item, 0))
         }
     }
 

@@ -252,6 +252,23 @@ struct LostEntryTests {
         }
     }
 
+    @Test(
+        .enabled(if: DataPath.ordinaryUsersCanMount, "needs fusermount3"), arguments: [false, true])
+    func `a document that its owner may not read yet has entries when that changes`(
+        _ isRemounted: Bool
+    ) throws {
+        try withPictures(.ordinaryUser) { (desk) throws in
+            desk.agent.store("a.slide", PictureDesk.slide(1), mode: 0o200)
+            #expect(try waitUntil { try desk.keptFiles().count == 1 })
+            if isRemounted { try desk.remount() }
+            // A listing has seen it as it is.
+            _ = desk.agent.names(".")
+            #expect(try desk.entries().isEmpty)
+            desk.agent.changeMode("a.slide", 0o600)
+            #expect(try waitUntil { try desk.entries().count == 4 })
+        }
+    }
+
     @Test(.enabled(if: geteuid() == 0, "needs root"))
     func `that a cache has no room is told by the status, until it has`() throws {
         try withPictures { desk in
