@@ -163,6 +163,9 @@ extension Volume {
     ) throws(Errno) -> Answer<Entry> {
         let answer = try read { (state) throws(Errno) -> Answer<(NodeNumber, Entry)> in
             let position = try state.position(of: document, for: application, writing: shared)
+            state.grantedNames.note(
+                GrantedItemNames.Name(document: document, application: application),
+                of: state.number(position))
             if shared {
                 // The document may be another item than the one that the thread was sent round to.
                 follow(state, caller, to: position, by: .granted(document), waited: waited)

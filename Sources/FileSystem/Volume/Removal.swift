@@ -94,7 +94,9 @@ extension VolumeState {
     /// Notes an item without names that nobody has open; says whether it is one.
     func noteIfDead(_ position: MemoryIndex.Position) -> Bool {
         let record = index[item: position]
-        guard record.pointee.links == 0, !isKnown(position) else { return false }
+        guard record.pointee.links == 0 else { return false }
+        grantedNames.release(number(position))
+        if isKnown(position) { return false }
         // One that never had a name is nobody's document that could be made again.
         dying[record.pointee.number] =
             record.pointee.flags.contains(.isLinkable) ? 0 : MonotonicClock.now

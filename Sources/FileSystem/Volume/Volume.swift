@@ -192,6 +192,9 @@ package final class Volume: @unchecked Sendable {
             state.bells.ringer = { [unowned tree] application, number in
                 notifier.post { tree.announce(bellOf: application, number) }
             }
+            state.grantedNames.forget = { [unowned tree] names in
+                notifier.post { for name in names { tree.forget(granted: name) } }
+            }
         }
     }
 

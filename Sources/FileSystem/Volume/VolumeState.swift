@@ -147,6 +147,8 @@ final class VolumeState {
     var bells = GrantBells()
     /// Items that were looked up by their documents' ids, for writing, besides by their names.
     var lent: Set<UInt64> = []
+    /// Items by the names under `.shapeedit/granted` that the kernel may have of them.
+    var grantedNames = GrantedItemNames()
     /// Documents that people opened lately.
     var recents: RecentOpens
     /// Those that were forgotten on demand, for whoever keeps the user's list of recent files.
