@@ -256,12 +256,11 @@ extension Volume {
     func recordArrivals(_ nodes: Set<NodeNumber>) {
         if nodes.isEmpty { return }
         state.withLock { state in
-            for node in nodes where state.arrived.removeValue(forKey: node) != nil {
-                let position = state.index.find(node.item)
-                guard position != 0, let found = try? state.content(of: node, at: position),
-                    found.place == .promised
+            for node in nodes {
+                guard let hash = state.arrived.removeValue(forKey: node),
+                    state.isPromised(node)
                 else { continue }
-                state.place(node, .stored, found.hash, .materialized)
+                state.place(node, .stored, hash, .materialized)
             }
         }
         log.announce()
@@ -298,6 +297,18 @@ extension VolumeState {
     /// it.
     func isAway(_ node: NodeNumber, _ place: ContentPlace) -> Bool {
         place.isAway && arrived[node] == nil
+    }
+
+    /// Whether a version that has come counts as a promise. An earlier one that nobody looks at, or whose file is
+    /// gone, is not in memory: it was one when it was asked for.
+    fileprivate func isPromised(_ node: NodeNumber) -> Bool {
+        let position = index.find(node.item)
+        guard position != 0 else { return true }
+        do throws(Errno) {
+            return try content(of: node, at: position)?.place == .promised
+        } catch {
+            return true
+        }
     }
 
     /// Notes and records where the bytes of a version are now.

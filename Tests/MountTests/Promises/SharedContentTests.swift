@@ -67,6 +67,35 @@ struct SharedContentTests {
         }
     }
 
+    @Test(.enabled(if: isInstalled("setfattr"), "needs setfattr"))
+    func `that an earlier version has come is told, and its document is a promise to all who ask`()
+        throws
+    {
+        try withVolume(.passthrough, store: "folder") { volume in
+            let agent = try volume.agent()
+            let keepApart = "setfattr -n user.shapeedit.apart -v current doc"
+            agent.shell("echo one > doc")
+            try volume.evictAll()
+            agent.shell("\(keepApart); echo two > doc; \(keepApart); echo one > doc")
+            try volume.evictAll()
+            let top = "\(volume.root.text)/.shapeedit"
+            let sequence = #"s/.*"lastChange": \([0-9]*\).*/\1/p"#
+            let last = try volume.run("sed", "-n", sequence, "\(top)/status.json").text
+                .filter(\.isNumber)
+            #expect(agent.shell("cat \(top)/versions/work/doc/* | sort -u") == "one\ntwo\n")
+            let events = "\(top)/events-\(last)"
+            let told = try volume.run("timeout", "30", "grep", "-q", "materialized", events)
+            #expect(told.status == 0, "nothing was told")
+            #expect(try volume.state("doc") == "promise")
+            #expect(try volume.shapeedit("find", "--promises", "@.").text.contains("doc"))
+            try volume.shapeedit("evict", "@doc")
+            #expect(
+                agent.shell(
+                    "getfattr --only-values -n user.shapeedit.state \(top)/versions/work/doc/*-1")
+                    == "promise")
+        }
+    }
+
     @Test func `a document that was saved again with the same bytes can be let go`() throws {
         try withVolume(.passthrough, store: "folder") { volume in
             let agent = try volume.agent()
