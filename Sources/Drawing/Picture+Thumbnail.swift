@@ -18,10 +18,13 @@ extension Sheet {
     /// How dark it is: white becomes a light grey.
     private static let edgeOpacity = 0.16
 
-    /// The same with an edge of one pixel within it, dark enough to be seen around white, and hardly around
-    /// anything else.
+    /// Where a background is as light as this in all its parts, its own edge is not seen on white.
+    private static let lightest: UInt8 = 230
+
+    /// The same with an edge of one pixel within it, if it would be seen as nothing on white.
     func edged(in size: PixelSize) -> Sheet {
-        guard size.width > 2, size.height > 2 else { return self }
+        let isLight = min(background.red, background.green, background.blue) >= Self.lightest
+        guard isLight, size.width > 2, size.height > 2 else { return self }
         let (right, bottom) = (width / Double(size.width), height / Double(size.height))
         var edge = Path(Point(0, 0), Point(width, bottom))
         edge.append(Path(Point(0, height - bottom), Point(width, height)))

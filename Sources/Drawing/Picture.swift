@@ -63,8 +63,8 @@ public enum Picture: Sendable {
         }
     }
 
-    /// The picture that stands for the document within another size, as a PNG file. Slides, lists and
-    /// pages have an edge: most are white, as what they are shown on is.
+    /// The picture that stands for the document within another size, as a PNG file. Lists, pages and light
+    /// slides have an edge: what they are shown on is often white, too.
     public func thumbnail(within size: PixelSize) throws(DrawingError) -> [UInt8] {
         let size = self.size(fitting: thumbnailSize(within: size))
         if case .scene = self { return try png(fitting: size) }

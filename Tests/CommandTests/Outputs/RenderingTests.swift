@@ -30,7 +30,7 @@ struct RenderingTests {
                 """, to: "fonts.conf")
             try desk.write(
                 """
-                {"elements": [{"shapeType": "text", "text": "Quay", "originx": 0, "originy": 0,
+                {"bgcolor": "#ffcc00", "elements": [{"shapeType": "text", "text": "Quay", "originx": 0, "originy": 0,
                   "width": 4000, "height": 3000, "fontHeight": 900}]}
                 """, to: "s.slide")
             let program = try BuiltPrograms.shapeedit()
