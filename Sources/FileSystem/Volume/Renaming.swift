@@ -171,7 +171,7 @@ extension VolumeState {
         if old != 0 {
             nodes += self.nodes(old)
             // One that lives on under another name may be another document now.
-            followTexts(.renamed, old)
+            followTexts(.renamed, old, effects)
             followNames(old)
             noteLostName(old, in: target, process, caller.thread)
             dying = noteIfDead(old)

@@ -26,6 +26,18 @@ struct TextFindTests {
         }
     }
 
+    /// What a document is read as, its oldest name tells.
+    @Test func `a text that keeps only a name of another type has no words any more`() throws {
+        try withDesk(.passthrough) { desk in
+            try desk.shell(
+                "echo twelve sheep > a.txt; ln a.txt b.dat; echo > c.dat; ln c.dat d.dat")
+            try WordSearch.find(desk, "--text", "sheep", expecting: ["a.txt", "b.dat"])
+            // Not a save, which would make the text a new document.
+            try desk.shell("mv d.dat a.txt")
+            try WordSearch.find(desk, "--text", "sheep", expecting: [])
+        }
+    }
+
     /// The control socket is asked then; its first results went without the words.
     @Test func `words are found by a query that no name of a file can hold, too`() throws {
         try withDesk(.passthrough) { desk in
