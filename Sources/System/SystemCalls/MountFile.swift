@@ -21,14 +21,27 @@ package enum MountFile {
         var child: pid_t = 0
         let pipe = OwnedDescriptor(adopting: shim_read_in_child(path.cPath, &child))
         guard pipe.number >= 0 else { return nil }
-        let bytes = bytes(from: pipe, until: end)
-        if bytes == nil { kill(child, SIGKILL) }
+        forgetEnded()
+        guard let bytes = bytes(from: pipe, until: end) else {
+            kill(child, SIGKILL)
+            left.withLock { $0.append(child) }
+            return nil
+        }
         var status: Int32 = 0
-        // After the end of the pipe it ends at once. One that waits in the kernel is left to init.
-        while waitpid(child, &status, __WALL | (bytes == nil ? WNOHANG : 0)) < 0, errno == EINTR {}
-        guard let bytes, status & 0x7f == 0 else { return nil }
+        // After the end of the pipe it ends at once.
+        while waitpid(child, &status, __WALL) < 0, errno == EINTR {}
+        guard status & 0x7f == 0 else { return nil }
         let code = status >> 8 & 0xff
         return code == 0 ? .bytes(bytes) : .refused(Errno(code))
+    }
+
+    /// Processes that were still reading when nobody waited for them any more: those wait in the kernel, until
+    /// their daemon goes on.
+    private static let left = Lock<[pid_t]>([])
+
+    /// Takes note of those of them that have ended. Until then the kernel keeps their numbers.
+    private static func forgetEnded() {
+        left.withLock { $0.removeAll { waitpid($0, nil, __WALL | WNOHANG) != 0 } }
     }
 
     /// What comes out of a pipe before its other end is closed; `nil` if that is later.
