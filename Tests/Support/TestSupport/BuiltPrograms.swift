@@ -26,8 +26,10 @@ package enum BuiltPrograms {
     /// A program that edits a document at random.
     package static func documentEditor() throws -> String { try built("document-editor") }
 
+    /// In $SHAPEEDIT_TEST_PROGRAMS, where all users may go, else beside the tests.
     private static func built(_ name: String) throws -> String {
-        let path = "\(ownDirectory)/\(name)"
+        let folder = getenv("SHAPEEDIT_TEST_PROGRAMS").map { String(cString: $0) } ?? ownDirectory
+        let path = "\(folder)/\(name)"
         guard access(path, X_OK) == 0 else { throw TestSetupFailure("\(path) was not built") }
         return path
     }
