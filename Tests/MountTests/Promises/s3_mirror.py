@@ -2,6 +2,8 @@
 FOLDER.put has what it put there the last time. Folders with nothing in them are empty objects."""
 
 import json, os, sys
+# Files that the package does not know are a warning of its next build.
+sys.dont_write_bytecode = True
 from s3_request import send
 
 identity, secret, url, folder = sys.argv[1:]
