@@ -68,12 +68,7 @@ public enum Picture: Sendable {
     public func thumbnail(within size: PixelSize) throws(DrawingError) -> [UInt8] {
         let size = self.size(fitting: thumbnailSize(within: size))
         if case .scene = self { return try png(fitting: size) }
-        var file: [UInt8] = []
-        try PNGEncoder.write(SheetPainting(sheet: sheet(size).edged(in: size), size: size)) {
-            file.append(contentsOf: $0)
-            return true
-        }
-        return file
+        return try PNGEncoder.bytes(SheetPainting(sheet: sheet(size).edged(in: size), size: size))
     }
 
     /// The marks of a slide, list or page; a scene has none.

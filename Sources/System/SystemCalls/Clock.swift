@@ -4,11 +4,7 @@ internal import Synchronization
 /// Nanoseconds that only go forward, for waits and ages.
 public enum MonotonicClock {
     /// Nanoseconds since some fixed moment of this boot.
-    public static var now: UInt64 {
-        var moment = timespec()
-        clock_gettime(CLOCK_MONOTONIC, &moment)
-        return UInt64(moment.tv_sec) * 1_000_000_000 + UInt64(moment.tv_nsec)
-    }
+    public static var now: UInt64 { nanoseconds(of: CLOCK_MONOTONIC) }
 
     /// The moment `milliseconds` from now.
     public static func after(milliseconds: UInt64) -> UInt64 { now + milliseconds * 1_000_000 }
@@ -17,11 +13,13 @@ public enum MonotonicClock {
 /// Nanoseconds that go on while the machine sleeps, for the age of what others may change meanwhile.
 public enum BootClock {
     /// Nanoseconds since this boot.
-    public static var now: UInt64 {
-        var moment = timespec()
-        clock_gettime(CLOCK_BOOTTIME, &moment)
-        return UInt64(moment.tv_sec) * 1_000_000_000 + UInt64(moment.tv_nsec)
-    }
+    public static var now: UInt64 { nanoseconds(of: CLOCK_BOOTTIME) }
+}
+
+private func nanoseconds(of clock: clockid_t) -> UInt64 {
+    var moment = timespec()
+    clock_gettime(clock, &moment)
+    return UInt64(moment.tv_sec) * 1_000_000_000 + UInt64(moment.tv_nsec)
 }
 
 /// The time of day, as the kernel stamps files with it.

@@ -104,7 +104,7 @@ struct Sandbox: Sendable {
     /// failed, so that the command did not run, that is ``ThumbnailFailure/unavailable(_:)``.
     ///
     /// - Parameter output: the descriptor of the file that gets what it leaves in ``picture``, at
-    ///   most ``fileBytes``; negative for none.
+    ///   most ``fileBytes``; `nil` for none.
     func run(
         _ command: [String], input: Shown?, output: Int32? = nil, milliseconds: UInt64,
         cancellation: Cancellation? = nil

@@ -19,7 +19,10 @@ struct StatusCommand: ParsableCommand {
     var watch = false
 
     func run() throws {
-        let only = try directory.map { name throws(Failure) in try MountPoint.containing(name).path
+        // A mount that does not answer any more is known by its name alone.
+        let only = try directory.map { name throws(Failure) in
+            if let point = MountPoint.named(name) { return point.path }
+            return try MountPoint.containing(name).point.path
         }
         if watch {
             var watch = StatusWatch(only: only, json: json)

@@ -27,14 +27,16 @@ struct MountPoint {
             .map(MountPoint.init)
     }
 
-    /// The mount that `name` names or that has it. Fails if there is none, or nobody can tell.
-    static func containing(_ name: String) throws(Failure) -> MountPoint {
-        if let point = named(name) { return point }
+    /// The mount that has what is called `name`, and the path of that without symlinks. Fails if there is none,
+    /// or nobody can tell.
+    static func containing(
+        _ name: String
+    ) throws(Failure) -> (point: MountPoint, resolved: String) {
         guard let resolved = MountTable.resolved(name) else { throw Failure(name, Errno.last) }
         guard let point = MountTable.mountPoint(of: resolved) else {
             throw Failure.notMounted(name)
         }
-        return MountPoint(path: point)
+        return (MountPoint(path: point), resolved)
     }
 
     /// The paths by which file managers of this user name a folder that has no symlinks in its path: that

@@ -19,14 +19,9 @@ struct WatchedPlace {
 
     /// Finds it; a failure of kind usage if it is in no mount.
     init(_ name: String) throws(Failure) {
-        guard let resolved = MountTable.resolved(name) else {
-            throw Failure(name, Errno.last)
-        }
-        guard let point = MountTable.mountPoint(of: resolved) else {
-            throw Failure.notMounted(name)
-        }
-        mountPoint = point
-        path = resolved.relative(to: point)
+        let (point, resolved) = try MountPoint.containing(name)
+        mountPoint = point.path
+        path = resolved.relative(to: point.path)
         var status = stat()
         isFile = stat(resolved.cPath, &status) == 0 && status.st_mode & S_IFMT == S_IFREG
         let id = isFile ? try? PathAttributes.value("user.shapeedit.id", of: resolved) : nil
