@@ -117,4 +117,8 @@ package struct Origin: Equatable, Sendable {
     package var authority: String { host + (port.map { ":\($0)" } ?? "") }
     package var text: String { (isSecure ? "https://" : "http://") + authority }
     var effectivePort: Int { port ?? (isSecure ? 443 : 80) }
+    /// Whether the host is an address in numbers, which nothing can be put before.
+    var isNumeric: Bool {
+        host.hasPrefix("[") || host.utf8.allSatisfy { (0x30...0x39).contains($0) || $0 == 0x2e }
+    }
 }

@@ -53,6 +53,11 @@ extension S3Address {
             }
             self.style = style
         }
+        if style == .virtual, let endpoint, endpoint.isNumeric {
+            throw StoreAddress.problem(
+                "style=virtual needs an endpoint with a name: there is no host \(bucket).\(endpoint.host)"
+            )
+        }
         profile = options.take("profile")
         credentialsFile = options.take("credentials")
         self.options = try options.takeServerOptions()

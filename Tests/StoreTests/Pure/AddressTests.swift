@@ -95,6 +95,8 @@ import Testing
         ("s3://blobs?endpoint=ftp://x", "endpoint="),
         ("s3://blobs?endpoint=http://u:p@x", "endpoint="),
         ("s3://blobs?endpoint=http://x/y", "endpoint="), ("s3://blobs?style=odd", "style="),
+        ("s3://blobs?endpoint=http://[::1]:9000&style=virtual", "no host blobs.[::1]"),
+        ("s3://blobs?endpoint=http://127.0.0.1:9000&style=virtual", "no host blobs.127.0.0.1"),
         ("s3://blobs?region=a%20b", "region="), ("s3://blobs?regoin=x", "no option regoin"),
         ("s3://blobs?region=a&region=b", "twice"), ("s3://blobs?region", "no valid value"),
         ("s3://blobs#x", "no #"), ("dav://", "host"), ("dav://h:99999/", "port"),
