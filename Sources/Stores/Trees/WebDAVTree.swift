@@ -156,7 +156,7 @@ package final class WebDAVTree: SourceTree {
             let answer = try transport.send(
                 HTTPRequest("HEAD", transport.url(absolute(path))), call)
             if answer.head.status == 200 {
-                told = told ?? answer.head.contentLength
+                if told == nil { told = try size(answer.head, of: path, call) }
                 if etag.isEmpty, modified.isEmpty {
                     etag = answer.head.field("etag") ?? ""
                     modified = answer.head.field("last-modified") ?? ""
@@ -180,6 +180,23 @@ package final class WebDAVTree: SourceTree {
                 modified: HTTPDate.seconds(modified).map {
                     Timestamp(seconds: $0, nanoseconds: 0)
                 }))
+    }
+
+    /// The size of a file that is not in the listing; `nil` if nothing tells it.
+    ///
+    /// - Parameter head: what HEAD is answered. That has no body, and some servers tell the length of none: then
+    ///   the answer with the content is begun.
+    private func size(_ head: HTTPHead, of path: [UInt8], _ call: StoreCall)
+        throws(StoreError) -> Int64?
+    {
+        guard head.contentLength == 0 else { return head.contentLength }
+        let answer = try transport.send(HTTPRequest("GET", transport.url(absolute(path))), call)
+        guard answer.head.status == 200 else {
+            let problem = transport.answers.error(answer, "getting \(String(path: path))")
+            if problem.isTransient { throw problem }
+            return nil
+        }
+        return answer.head.contentLength ?? (answer.isCut ? nil : Int64(answer.body.count))
     }
 }
 

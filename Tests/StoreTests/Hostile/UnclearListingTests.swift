@@ -117,6 +117,39 @@ import Testing
         #expect(passedOver.hidden.alone == bytes("c"))
     }
 
+    /// A server that tells the length of what HEAD is answered with, which is none.
+    @Test func `a file whose size only the answer with its content tells has that size`() throws {
+        let names = ["long", "chunked", "empty", "refused"]
+        let server = try HostileServer { connection in
+            if connection.method == "HEAD" {
+                return connection.answer("200 OK", ["ETag: \"e\""])
+            }
+            if connection.head.contains("/long ") {
+                connection.answer("200 OK", [], [UInt8](repeating: 7, count: 1 << 20))
+            } else if connection.head.contains("/chunked ") {
+                connection.send(
+                    "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n"
+                        + "3\r\nabc\r\n0\r\n\r\n")
+            } else if connection.head.contains("/empty ") {
+                connection.answer("200 OK")
+            } else if connection.head.contains("/refused ") {
+                connection.answer("406 Not Acceptable")
+            } else {
+                let members = names.map { Self.response("/x/\($0)", Self.kind) }
+                connection.answer(
+                    "207 Multi-Status", [],
+                    Self.listing([Self.response("/x/", Self.folder)] + members))
+            }
+        }
+        defer { withExtendedLifetime(server) {} }
+        var kinds: [SourceEntry.Kind] = []
+        let passedOver = try server.tree().walk(StoreCall()) { (entry) throws(StoreError) in
+            kinds.append(entry.kind)
+        }
+        #expect(kinds == [.file(1 << 20), .file(3), .file(0)])
+        #expect(passedOver.hidden.alone == bytes("refused"))
+    }
+
     @Test(arguments: ["", "<D:status/>", "<D:status>fine</D:status>"])
     func `what is told without a status is neither a file nor gone`(_ status: String) throws {
         let members = [
