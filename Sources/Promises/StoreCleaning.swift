@@ -31,6 +31,8 @@ package final class StoreCleaning: Sendable {
     private let logger: Logger
     /// Tells how long ago the mark was looked at.
     private let clock: @Sendable () -> UInt64
+    /// Seconds after the mount.
+    private let secondLook: Int64
     /// Which of these a version refers to; `nil` if that cannot be said.
     private let needed: @Sendable ([ContentHash]) -> [Bool]?
     /// Contents that are here and count as stored, the next ones after a hash; none after the last, `nil` if that
@@ -46,9 +48,12 @@ package final class StoreCleaning: Sendable {
     ///     has not confirmed to have removed.
     ///   - grace: seconds that a blob stays after that; 0: for ever.
     ///   - clock: nanoseconds, also those in which the machine sleeps: others come to the store meanwhile.
+    ///   - secondLook: when the mark is looked at again after the mount, in seconds: before another owner would
+    ///     remove anything.
     package init(
         _ store: any ContentStore, _ ownership: StoreOwnership, _ uploads: Uploads, path: String,
         grace: Int64, logger: Logger, clock: @escaping @Sendable () -> UInt64 = { BootClock.now },
+        secondLook: Int64 = 30,
         stored: @escaping @Sendable (_ after: ContentHash?) -> [Blob]? = { _ in [] },
         lost: @escaping @Sendable (Blob) -> Void = { _ in },
         needed: @escaping @Sendable ([ContentHash]) -> [Bool]?
@@ -60,6 +65,7 @@ package final class StoreCleaning: Sendable {
         self.grace = grace
         self.logger = logger
         self.clock = clock
+        self.secondLook = secondLook
         self.stored = stored
         self.lost = lost
         self.needed = needed
@@ -73,8 +79,13 @@ package final class StoreCleaning: Sendable {
         Threads.start("cleaning", yielding: true) { [self] in
             askWhoseItIs()
             let least = grace > 0 ? max(1, grace / 2) : .max
+            var pause = min(Self.first, least)
+            if secondLook < pause, !ownership.isUncompared {
+                lookAgain()
+                pause -= secondLook
+            }
             // What waits to be compared is not let go meanwhile.
-            var pause = ownership.isUncompared ? 0 : min(Self.first, least)
+            if ownership.isUncompared { pause = 0 }
             while rests(pause) {
                 do throws(StoreError) { try look() } catch {
                     if error.kind != .cancelled {
@@ -104,6 +115,14 @@ package final class StoreCleaning: Sendable {
             if (try? ownership.isOwner(call)) != nil || !rests(pause) { return }
             pause = min(2 * pause, 60)
         }
+    }
+
+    /// A clone of this container's disk, mounted at the same moment, may have put its mark over the one of this
+    /// mount: neither has seen the other.
+    private func lookAgain() {
+        guard rests(secondLook) else { return }
+        let call = StoreCall(cancellation: cancellation, urgency: Urgency(awaited: false))
+        _ = try? ownership.isStillOwner(call)
     }
 
     /// Ends it. Returns when it has ended, or after 5 s.

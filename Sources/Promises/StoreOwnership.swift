@@ -29,6 +29,8 @@ package final class StoreOwnership: Sendable {
     private static let patience: UInt64 = 2_000
     /// Instead of the container's folder in a line of ``Known/ownerOfCopied``.
     private static let noFolder = "-"
+    /// Begins a line of an address, and since when its store has said that it is shared.
+    private static let noticed = "noticed"
 
     private let store: any ContentStore
     /// The store's address, as the container has it; in a form of its own where it would not stay one word of a
@@ -40,6 +42,8 @@ package final class StoreOwnership: Sendable {
     private let waits: @Sendable () -> Void
     /// Told whether what counts as stored has to be compared (``isUncompared``), when that is found out.
     private let tells: @Sendable (_ isUncompared: Bool) -> Void
+    /// Seconds of ``WallClock``.
+    private let time: @Sendable () -> Int64
     private let began = MonotonicClock.now
     /// What has been found out in this mount. One finds out at a time.
     private struct Verdict {
@@ -54,10 +58,12 @@ package final class StoreOwnership: Sendable {
     ///   - notice: nanoseconds that others are given to notice that the container uses the store.
     ///   - waits: called when they have to be given them.
     ///   - tells: called when it has been found out whether what counts as stored has to be compared.
+    ///   - time: seconds, which go on from one mount to the next.
     package init(
         _ store: any ContentStore, address: String, path: String,
         notice: UInt64 = StoreOwnership.notice, waits: @escaping @Sendable () -> Void = {},
-        tells: @escaping @Sendable (_ isUncompared: Bool) -> Void = { _ in }
+        tells: @escaping @Sendable (_ isUncompared: Bool) -> Void = { _ in },
+        time: @escaping @Sendable () -> Int64 = { WallClock.now.seconds }
     ) {
         self.store = store
         // The path of a folder may hold anything.
@@ -68,6 +74,7 @@ package final class StoreOwnership: Sendable {
         self.notice = notice
         self.waits = waits
         self.tells = tells
+        self.time = time
     }
 
     private static let mark = ContentHash(bytes: [UInt8](repeating: 0, count: 32))
@@ -200,14 +207,31 @@ package final class StoreOwnership: Sendable {
         // Who was about to make a mark when ours was made has not seen it: then it is made again.
         var found = mark
         repeat {
-            if found != Self.shared { try put(Self.shared, call) }
-            waits()
-            try call.cancellation.sleep(nanoseconds: notice, at: store.address)
+            if found != Self.shared {
+                try note(sharedSince: nil)
+                try put(Self.shared, call)
+            }
+            if let rest = try restOfNotice() {
+                waits()
+                try call.cancellation.sleep(nanoseconds: rest, at: store.address)
+            }
             found = try self.mark(call)
         } while found != Self.shared
         // A copy goes on being one, also in the next mount, until all has been compared.
         if !isCopy { try keep(.shared) }
         return false
+    }
+
+    /// How much of ``notice`` is left, of which a mount that ended has waited a part; `nil` if it is over.
+    private func restOfNotice() throws(StoreError) -> UInt64? {
+        let now = time()
+        let line = try lines().last { isNoticed($0) }
+        guard let since = line.flatMap({ Int64($0[2]) }), since <= now else {
+            try note(sharedSince: now)
+            return notice
+        }
+        let (passed, isLong) = UInt64(now - since).multipliedReportingOverflow(by: 1_000_000_000)
+        return isLong || passed >= notice ? nil : notice - passed
     }
 
     /// Gives the mark, which has `token`, the next one.
@@ -235,7 +259,8 @@ package final class StoreOwnership: Sendable {
         try store.put(name, Array(text.utf8), call)
     }
 
-    /// Lines of an address, tokens and the folder: a container may have had other stores.
+    /// Lines of an address, tokens and the folder: a container may have had other stores. Others tell since when a
+    /// store has said that it is shared.
     ///
     /// What cannot be read for a moment is not taken for nothing: the store would be another's, and then be
     /// shared for ever.
@@ -275,7 +300,7 @@ package final class StoreOwnership: Sendable {
         var tokens: [String] = []
         if case .owner(let token, let other) = known { tokens = [token, other] }
         var lines = try lines().filter { words in
-            words.first.map(String.init) != address
+            words.first.map(String.init) != address && !isNoticed(words)
                 && !words.dropFirst().prefix(2).contains { tokens.contains(String($0)) }
         }.map { $0.joined(separator: "\t") }
         switch known {
@@ -285,6 +310,16 @@ package final class StoreOwnership: Sendable {
             let place = if let folder { folder } else { try self.folder() }
             lines.append("\(address)\t\(token)\t\(other)\t\(place)")
         }
+        try SmallFile.replace(path, lines.map { $0 + "\n" }.joined())
+    }
+
+    private func isNoticed(_ words: [Substring]) -> Bool {
+        words.count == 3 && words[0] == Self.noticed && words[1] == address
+    }
+
+    private func note(sharedSince seconds: Int64?) throws(StoreError) {
+        var lines = try lines().filter { !isNoticed($0) }.map { $0.joined(separator: "\t") }
+        if let seconds { lines.append("\(Self.noticed)\t\(address)\t\(seconds)") }
         try SmallFile.replace(path, lines.map { $0 + "\n" }.joined())
     }
 }
