@@ -51,9 +51,10 @@ package struct ContainerCheck {
     /// Checks the container in `path`, which nobody has open, and repairs what it can.
     ///
     /// - Parameter stored: what the store at an address has, with sizes in bytes; `nil` if it does not
-    ///   answer.
+    ///   answer. It is told what should be there.
     package static func run(
-        _ name: String, at path: String, stored: (String) -> [ContentHash: Int64]? = { _ in nil }
+        _ name: String, at path: String,
+        stored: (String, Set<ContentHash>) -> [ContentHash: Int64]? = { _, _ in nil }
     ) throws(Failure) -> Report {
         let folder = ContainerFolder(path: path)
         try folder.checkOurs(name)
@@ -84,8 +85,11 @@ package struct ContainerCheck {
         var inStore: [ContentHash: Int64]?
         do throws(Failure) {
             // A container without a store has none that could have anything.
-            inStore = try database.meta(Container.storeKey).map(stored) ?? [:]
-        } catch {}
+            inStore = [:]
+            if let store = try database.meta(Container.storeKey) {
+                inStore = stored(store, expected(database))
+            }
+        } catch { inStore = nil }
         var check = ContainerCheck(database, content, stored: inStore)
         let counted = sum.flatMap { $0.counts(in: database) ? $0 : nil }
         try check.run()
@@ -107,6 +111,17 @@ package struct ContainerCheck {
                 repaired: false)
         }
         return check.report
+    }
+
+    /// What the store should have; none of it where that cannot be read, which is told elsewhere.
+    private static func expected(_ database: CatalogDatabase) -> Set<ContentHash> {
+        var found: Set<ContentHash> = []
+        try? database.forEachVersion { version in
+            if version.place == .stored || version.place == .promised, let hash = version.hash {
+                found.insert(hash)
+            }
+        }
+        return found
     }
 
     /// Fails if the container has no catalog. Where there are no contents either, its making was cut off.

@@ -16,6 +16,9 @@ enum ContainerStore {
         return logger
     }()
 
+    /// Contents that are looked for and not there before a listing is believed that does not have others either.
+    private static let patience = 100
+
     /// An address as it is kept; what is none is told when it is checked.
     static func usualForm(_ address: String) -> String {
         StoreAddress.usualForm(address) ?? address
@@ -65,7 +68,10 @@ enum ContainerStore {
     }
 
     /// All contents in the store and their sizes; `nil`, and a word about it, if it does not answer.
-    static func contents(_ address: String) -> [ContentHash: Int64]? {
+    ///
+    /// - Parameter expected: what should be there. A listing may lag behind what was put: those are looked for by
+    ///   themselves that it does not have, unless the first ones are not there either.
+    static func contents(_ address: String, expected: Set<ContentHash>) -> [ContentHash: Int64]? {
         var found: [ContentHash: Int64] = [:]
         var settings = settings(20)
         // Whoever checks is there to try again.
@@ -77,8 +83,14 @@ enum ContainerStore {
                 let page = try store.list(after: last, limit: 10_000, StoreCall())
                 for blob in page.blobs { found[blob.hash] = blob.size }
                 last = page.blobs.last?.hash ?? last
-                if page.isLast { return found }
+                if page.isLast { break }
             }
+            var absent = 0
+            for hash in expected where found[hash] == nil && absent < patience {
+                found[hash] = try store.stat(hash, StoreCall())
+                absent += found[hash] == nil ? 1 : 0
+            }
+            return found
         } catch {
             Console.complain("the store was not checked: \(error)")
             return nil

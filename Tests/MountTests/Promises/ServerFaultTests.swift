@@ -236,4 +236,21 @@ struct ServerFaultTests {
             #expect(after.status == 0, "\(after)")
         }
     }
+
+    @Test func `a promise that a listing does not have yet is not called lost`() throws {
+        try withServer(.s3, "lag") { volume, server in
+            let container = try #require(volume.container)
+            let agent = try volume.agent()
+            agent.shell("echo 1 > away; echo 2 > here")
+            try volume.settle()
+            try volume.shapeedit("evict", "@away")
+            agent.end()
+            try container.unmount()
+            try server.plan("GET unlisted")
+            let check = try container.command("container", "check", container.name)
+            #expect(check.status == 0, "\(check)")
+            #expect(try server.requests()["GET unlisted"] != nil)
+            try container.mount()
+        }
+    }
 }
