@@ -127,12 +127,18 @@ package final class Uploads: Sendable {
     /// Why the last attempt failed; `nil` since one succeeded.
     package var problem: String? { state.withLock { $0.problem } }
 
-    /// Notes what keeps all waiting that has to go, until something has gone; those that are on their way.
+    /// Notes what keeps all waiting that has to go, until ``goOn(after:)``, or something has gone; those that are on
+    /// their way.
     package func hold(_ problem: String) -> [NodeNumber] {
         state.withLock { state in
             state.problem = problem
             return Array(state.running.keys)
         }
+    }
+
+    /// That does not keep anything waiting any more.
+    package func goOn(after problem: String) {
+        state.withLock { if $0.problem == problem { $0.problem = nil } }
     }
 
     /// Queues contents.

@@ -26,6 +26,7 @@ extension Volume {
             return isOver
         }
         if isOver { keeper.wake() }
+        link?.uploads.goOn(after: Self.otherContainer)
     }
 
     /// The store does not have a content that counts as stored: what is here has to stay, and goes there

@@ -65,9 +65,12 @@ extension Volume {
             pictures: StoredPictures(store), cleaning: cleaning, logger: logger)
     }
 
-    /// Says why nothing goes to the store for a while.
+    /// Why nothing goes to the store for a while when another container has used it.
+    static let otherContainer =
+        "another container has used the store: it has two minutes to notice this one"
+
     private func tellOfOtherContainer() {
-        let problem = "another container has used the store: it has two minutes to notice this one"
+        let problem = Self.otherContainer
         for node in link?.uploads.hold(problem) ?? [] {
             reasons.note("it is not in the store yet: \(problem)", for: node)
         }
