@@ -52,6 +52,21 @@ import Testing
         }
     }
 
+    /// Of root's, where nobody is named, it would be another container than fstab means.
+    @Test(arguments: ["uid=", "setuid=", "uid=,ro"])
+    func `the helper asks who is meant by an empty name`(_ options: String) throws {
+        try withBrokenContainer { broken in
+            let container = broken.container
+            let helped = container.environment.merging(
+                ["SHAPEEDIT_BINARY": try BuiltPrograms.shapeedit()]) { $1 }
+            let result = try run(
+                [Self.helper, "test", container.mountPoint, "-o", options], environment: helped)
+            #expect(result.status == 1 && result.errorText.contains("needs the name of a user"))
+            #expect(!MountTable.isMounted(container.mountPoint), "\(result)")
+            if MountTable.isMounted(container.mountPoint) { try container.unmount() }
+        }
+    }
+
     @Test func `status has one line for a mount, whatever its folder is called`() throws {
         try withBrokenContainer { broken in
             let container = broken.container

@@ -79,6 +79,8 @@ struct MountOptions {
             case _ where option.hasPrefix("max_read="):
                 guard UInt32(option.dropFirst(9)) != nil else {
                     throw Failure(.usage, "\(option): it is a number of bytes")
+            case _ where Self.knownValues.contains(option):
+                throw Failure(.usage, "the mount option \(option) says nothing: it needs a value")
                 }
                 fuse.append(option)
             case "suid", "dev":
