@@ -157,7 +157,7 @@ extension FuseSession {
                 if isVirtual(number) {
                     return try session.openVirtualDirectory(request, number, info)
                 }
-                session.volume.noteAccess(node(number), 0)
+                session.volume.noteListing(node(number), info.pointee.flags)
                 info.pointee.cache_readdir = 1
                 info.pointee.keep_cache = 1
                 let answer = info.pointee

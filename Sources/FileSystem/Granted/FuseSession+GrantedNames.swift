@@ -284,7 +284,7 @@ extension FuseSession {
     ) throws(Errno) {
         let given = info.pointee
         let isRoot = number == ItemNumber.root.rawValue
-        if isRoot { volume.noteAccess(NodeNumber(.root, 0), 0) }
+        if isRoot { volume.noteListing(NodeNumber(.root, 0), given.flags) }
         try whenNamed(number, request, granted) { [volume] names in
             let handle = granted.hold(names)
             guard isRoot else { return Self.opened(request, given, handle) }

@@ -260,6 +260,11 @@ extension Volume {
         }
     }
 
+    /// Takes note of a listing of a folder as of a read.
+    func noteListing(_ node: NodeNumber, _ flags: Int32) {
+        if !noFolderAccessTimes { noteAccess(node, flags) }
+    }
+
     /// Takes note of a read as relatime does: at most once a day, or after a change.
     ///
     /// - Returns: whether the kernel may not see that there is another time of access now. It asks for it

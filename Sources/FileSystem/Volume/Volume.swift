@@ -60,6 +60,8 @@ package final class Volume: @unchecked Sendable {
     let descent = Descent()
     /// Mounted with noatime or read-only: reads leave no trace.
     package var noAccessTimes = false
+    /// Mounted with nodiratime: listings leave none.
+    package var noFolderAccessTimes = false
     var channel: (any KernelChannel)?
     /// The container's store, if it has one.
     var link: StoreLink?

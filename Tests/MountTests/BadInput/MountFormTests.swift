@@ -234,6 +234,30 @@ import Testing
         }
     }
 
+    @Test func `with nodiratime listing leaves no time, nor does it with O_NOATIME`() throws {
+        let list =
+            "import os, sys; os.listdir(os.open('folder', os.O_DIRECTORY | int(sys.argv[1], 0)))"
+        try withBrokenContainer { broken in
+            let container = broken.container
+            for (options, flag, isNoted) in [
+                (["nodiratime"], "0", false), ([], "0o1000000", false), ([], "0", true),
+                (["nodiratime", "diratime"], "0", true),
+            ] {
+                try container.mount(options: options)
+                let agent = try Agent(in: container.mountPoint)
+                agent.shell("touch -ad '3 days ago' folder a")
+                let before = agent.shell("stat -c %x folder")
+                agent.shell("python3 -c \"\(list)\" \(flag)")
+                let after = agent.shell("stat -c %x folder")
+                #expect((after != before) == isNoted, "\(options) \(flag): \(after)")
+                let read = agent.shell("stat -c %x a; cat a > /dev/null; stat -c %x a")
+                #expect(Set(read.split(separator: "\n")).count == 2, "\(options): \(read)")
+                agent.end()
+                try container.unmount()
+            }
+        }
+    }
+
     @Test func `reading a mount that is read-only leaves no time`() throws {
         try withBrokenContainer { broken in
             let container = broken.container

@@ -202,6 +202,7 @@ struct Mount: Sendable {
         volume.noAccessTimes = options.noAccessTimes
         volume.quota = options.quota
         if let store = container.store {
+        volume.noFolderAccessTimes = options.noFolderAccessTimes
             do throws(Failure) { try Containers.checkApart(storeAt: store, from: point) } catch {
                 container.close()
                 throw error

@@ -11,6 +11,8 @@ struct MountOptions {
     var passthrough: Bool { mayPass && !fuse.contains("sync") }
     /// Reading changes nothing in a mount that is read-only either.
     var noAccessTimes: Bool { fuse.contains("noatime") || fuse.contains("ro") }
+    /// Listing a folder leaves no time; the kernel's own `nodiratime` is for times that it keeps itself.
+    var noFolderAccessTimes = false
     /// Seconds that somebody waits for a store that does not answer.
     var storePatience = 20.0
     /// Seconds that blobs nobody needs stay in a store of the container's own; 0: for ever.
@@ -28,9 +30,8 @@ struct MountOptions {
     private static let ignored: Set<String> = [
         "defaults", "rw", "auto", "noauto", "exec", "async", "user", "nouser", "users", "nousers",
         "owner", "noowner", "group", "nogroup", "_netdev", "nofail", "symfollow", "silent", "loud",
-        // Access times are kept as relatime has it, whatever is asked for, unless by noatime.
+        // Access times are kept as relatime has it, whatever is asked for, unless by noatime or nodiratime.
         "atime", "relatime", "norelatime", "strictatime", "nostrictatime", "lazytime", "nolazytime",
-        "diratime", "nodiratime",
     ]
     /// Options that take back another one: the last of both holds, as for mount(8).
     private static let opposites = [
@@ -59,6 +60,8 @@ struct MountOptions {
             case "no_desktop_thumbnails": keepsDesktop = false
             case "no_desktop_recents": keepsRecentFiles = false
             case "no_replay": replays = false
+            case "nodiratime": noFolderAccessTimes = true
+            case "diratime": noFolderAccessTimes = false
             case _ where option.hasPrefix("store_timeout="):
                 guard let seconds = Double(option.dropFirst(14)), (1...3600).contains(seconds)
                 else {
@@ -76,11 +79,11 @@ struct MountOptions {
                 quota.bytes = try Self.size(option, 6)
             case _ where option.hasPrefix("keep_free="):
                 quota.free = try Self.size(option, 10)
+            case _ where Self.knownValues.contains(option):
+                throw Failure(.usage, "the mount option \(option) says nothing: it needs a value")
             case _ where option.hasPrefix("max_read="):
                 guard UInt32(option.dropFirst(9)) != nil else {
                     throw Failure(.usage, "\(option): it is a number of bytes")
-            case _ where Self.knownValues.contains(option):
-                throw Failure(.usage, "the mount option \(option) says nothing: it needs a value")
                 }
                 fuse.append(option)
             case "suid", "dev":
