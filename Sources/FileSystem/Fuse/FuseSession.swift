@@ -82,13 +82,17 @@ package final class FuseSession: @unchecked Sendable {
         guard let session else {
             throw Failure(.usage, "the mount options were not understood")
         }
+        // Before: a process that ended in between would leave a mount that nobody serves.
+        fuse_set_signal_handlers(session)
         if fuse_session_mount(session, mountPoint.cPath) != 0 {
+            fuse_remove_signal_handlers(session)
             fuse_session_destroy(session)
             throw Failure(.unavailable, "\(mountPoint) could not be mounted (the reason is above)")
         }
         let result = shim_attach(session, connection)
         if result != 0 {
             fuse_session_unmount(session)
+            fuse_remove_signal_handlers(session)
             throw Failure(.software, "libfuse refused the connection: \(Errno(-result))")
         }
         volume.channel = self
@@ -114,7 +118,6 @@ package final class FuseSession: @unchecked Sendable {
         whenServed = served
         // Leases are only asked for to learn whether they can be had.
         signal(SIGIO, SIG_IGN)
-        fuse_set_signal_handlers(session)
         let result = shim_loop(session, threads)
         fuse_remove_signal_handlers(session)
         // That made a broken pipe deadly again: libfuse complains to standard error, which nobody

@@ -35,6 +35,52 @@ import Testing
         }
     }
 
+    /// The daemon waits for its turn to mount meanwhile. Who interrupts a command would be surprised by a mount
+    /// that comes later, and a script would leave it.
+    @Test(arguments: [SIGINT, SIGTERM, SIGHUP])
+    func `who gives up while a mount begins leaves nothing of it`(_ signal: Int32) throws {
+        try withBrokenContainer { broken in
+            let container = broken.container
+            let turn = open(container.base, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
+            let lock = open(broken.folder + "/lock", O_RDWR | O_CLOEXEC)
+            defer { for descriptor in [turn, lock] { close(descriptor) } }
+            try #require(flock(turn, LOCK_EX) == 0)
+            let program = try RunningProgram(
+                [try BuiltPrograms.shapeedit(), "mount", "test", "mount"].map { Array($0.utf8) },
+                directory: container.base, environment: container.environment)
+            func isFree() -> Bool {
+                flock(lock, LOCK_EX | LOCK_NB) == 0 && flock(lock, LOCK_UN) == 0
+            }
+            waitUntil(seconds: 20) { !isFree() }
+            program.kill(signal: signal)
+            #expect(program.wait(seconds: 40).status == 128 + Int(signal))
+            #expect(isFree())
+            #expect(!MountTable.isMounted(container.mountPoint))
+            try #require(flock(turn, LOCK_UN) == 0)
+            waitUntil(seconds: 20) { isFree() || MountTable.isMounted(container.mountPoint) }
+            #expect(!MountTable.isMounted(container.mountPoint))
+            if MountTable.isMounted(container.mountPoint) { try container.unmount() }
+        }
+    }
+
+    /// Also of the folder that was made for it.
+    @Test func `who gives up a mount at a new folder has no such folder`() throws {
+        try withBrokenContainer { broken in
+            let container = broken.container
+            let turn = open(container.base, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
+            defer { close(turn) }
+            try #require(flock(turn, LOCK_EX) == 0)
+            let program = try RunningProgram(
+                [try BuiltPrograms.shapeedit(), "mount", "made"].map { Array($0.utf8) },
+                directory: container.base, environment: container.environment)
+            let folder = container.base + "/made"
+            waitUntil(seconds: 20) { access(folder, F_OK) == 0 }
+            program.kill(signal: SIGINT)
+            #expect(program.wait(seconds: 40).status == 128 + Int(SIGINT))
+            #expect(access(folder, F_OK) != 0)
+        }
+    }
+
     /// A shell's bound is for what it runs, not for the mount, which lives on.
     @Test func `a daemon takes the time it needs, whatever its caller was to take`() throws {
         try withBrokenContainer { broken in

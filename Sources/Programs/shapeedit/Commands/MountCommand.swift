@@ -77,6 +77,8 @@ struct MountCommand: ParsableCommand {
         if !foreground { try options.checkBackground() }
         if leavesDesktopAlone { options.keepsDesktop = false }
         if leavesRecentFilesAlone { options.keepsRecentFiles = false }
+        let signals = foreground || daemon ? nil : EndingSignals()
+        defer { signals?.release() }
         let isMade = app == nil && places.count == 1 ? try Self.makeFolder(directory) : false
         do {
             let point = try Self.mountPoint(directory)
@@ -85,12 +87,12 @@ struct MountCommand: ParsableCommand {
             mount.names = MountPoint.names(of: point, called: directory)
             mount.isApp = app != nil
             mount.isInBackground = daemon
-            if foreground || daemon {
+            if let signals {
+                let daemon = try Background.run(mount, signals)
+                if json { Self.report(name, point, daemon) }
+            } else {
                 let json = json
                 try mount.run { if json { Self.report(name, point, getpid()) } }
-            } else {
-                let daemon = try Background.run(mount)
-                if json { Self.report(name, point, daemon) }
             }
         } catch {
             if isMade { rmdir(directory.cPath) }
@@ -200,9 +202,9 @@ struct Mount: Sendable {
         if let report = container.recovered { Console.complain("\(name): \(report)") }
         let volume = Volume(container: container)
         volume.noAccessTimes = options.noAccessTimes
+        volume.noFolderAccessTimes = options.noFolderAccessTimes
         volume.quota = options.quota
         if let store = container.store {
-        volume.noFolderAccessTimes = options.noFolderAccessTimes
             do throws(Failure) { try Containers.checkApart(storeAt: store, from: point) } catch {
                 container.close()
                 throw error

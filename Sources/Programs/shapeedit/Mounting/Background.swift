@@ -9,8 +9,9 @@ import SystemCalls
 /// The program starts itself anew with `--daemon`: a fork would leave the child without the
 /// threads that the runtime has.
 enum Background {
+    /// - Parameter signals: if one comes before the folder answers nothing is left of the mount.
     /// - Returns: the daemon's process.
-    static func run(_ mount: Mount) throws(Failure) -> pid_t {
+    static func run(_ mount: Mount, _ signals: EndingSignals) throws(Failure) -> pid_t {
         // The daemon looks as well; without devices it could not even be started to say so.
         try Requirements.check()
         var ends: [Int32] = [0, 0]
@@ -18,11 +19,11 @@ enum Background {
         let wasMounted = MountTable.isMounted(mount.point)
         let child = try spawn(errors: ends[1])
         close(ends[1])
-        let outcome = watch(child, mount.point, errors: ends[0])
+        let outcome = watch(child, mount.point, errors: ends[0], signals)
         close(ends[0])
         if let failure = outcome {
-            // One that had no room for its threads could not start what takes the mount away, either. The
-            // mount of an earlier daemon stays: programs would write into the folder below.
+            // One that had no room for its threads could not start what takes the mount away, either, and one
+            // that was told to end may have been about to mount. The mount of an earlier daemon stays: programs would write into the folder below.
             if !wasMounted, MountTable.isMounted(mount.point) {
                 let left = MountPoint(path: mount.point)
                 if left.isDead { try? left.unmount() }
@@ -48,7 +49,9 @@ enum Background {
     }
 
     /// Waits until the mount is there or the daemon has ended; passes its messages on.
-    private static func watch(_ child: pid_t, _ point: String, errors: Int32) -> Failure? {
+    private static func watch(
+        _ child: pid_t, _ point: String, errors: Int32, _ signals: EndingSignals
+    ) -> Failure? {
         _ = fcntl(errors, F_SETFL, O_NONBLOCK)
         var messages: [UInt8] = []
         func collect() {
@@ -59,8 +62,18 @@ enum Background {
                 messages += bytes[..<count]
             }
         }
+        /// Until when is waited for a daemon that was told to end.
+        var end: UInt64?
         while true {
             collect()
+            // Who gives up is not surprised by a mount that comes later.
+            if end == nil, signals.haveCome {
+                end = MonotonicClock.now + 30_000_000_000
+                kill(child, SIGTERM)
+            }
+            if let end, MonotonicClock.now > end {
+                return Failure(.temporary, "process \(child) takes long to end")
+            }
             var status: Int32 = 0
             if waitpid(child, &status, WNOHANG) == child {
                 collect()
@@ -77,7 +90,7 @@ enum Background {
             }
             // The mount before, whose daemon is gone, stays until the next can take its place; for a
             // moment between the two it is the folder that is not dead.
-            if MountTable.isMounted(point), !MountPoint(path: point).isDead,
+            if end == nil, MountTable.isMounted(point), !MountPoint(path: point).isDead,
                 MountTable.isMounted(point),
                 // Another daemon's came first, and ours is going to say so; stacked they both stay.
                 MountTable.server(of: point) ?? child == child
@@ -92,7 +105,9 @@ enum Background {
                 collect()
                 let text = String(decoding: messages, as: UTF8.self)
                 if !text.isEmpty { _ = text.withCString { Glibc.write(2, $0, strlen($0)) } }
-                return answers(point)
+                let problem = answers(point)
+                if problem == nil, signals.haveCome { continue }
+                return problem
             }
             usleep(5_000)
         }
