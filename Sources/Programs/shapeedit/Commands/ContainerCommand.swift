@@ -107,12 +107,20 @@ struct ContainerCommand: ParsableCommand {
         }
 
         private static func size(of path: String) -> UInt64 {
+            var counted: Set<ino_t> = []
+            return size(of: path, &counted)
+        }
+
+        /// - Parameter counted: the files with several names that are counted already.
+        private static func size(of path: String, _ counted: inout Set<ino_t>) -> UInt64 {
             var status = stat()
-            guard lstat(path, &status) == 0 else { return 0 }
+            guard lstat(path.cPath, &status) == 0 else { return 0 }
+            let isFolder = status.st_mode & S_IFMT == S_IFDIR
+            if !isFolder, status.st_nlink > 1, !counted.insert(status.st_ino).inserted { return 0 }
             var total = UInt64(status.st_blocks) * 512
             if status.st_mode & S_IFMT == S_IFDIR {
                 for name in (try? Directories.names(in: path)) ?? [] {
-                    total += size(of: path + "/" + name)
+                    total += size(of: path + "/" + name, &counted)
                 }
             }
             return total
