@@ -101,6 +101,7 @@ extension VolumeState {
         dying[record.pointee.number] =
             record.pointee.flags.contains(.isLinkable) ? 0 : MonotonicClock.now
         lastTypes[number(position)] = nil
+        lent.remove(record.pointee.number)
         return true
     }
 }
