@@ -1,5 +1,6 @@
 internal import Glibc
 package import Model
+internal import PathText
 internal import SystemCalls
 
 extension ContainerFolder {
@@ -14,7 +15,7 @@ extension ContainerFolder {
         let records = (try? Directories.names(in: journal)) ?? []
         for file in [catalog, catalog + "-wal"] + records.map({ journal + "/" + $0 }) {
             var status = stat()
-            if stat(file, &status) == 0 { needed = max(needed, UInt64(status.st_size)) }
+            if stat(file.cPath, &status) == 0 { needed = max(needed, UInt64(status.st_size)) }
         }
         if longest >= needed { return }
         throw Failure(

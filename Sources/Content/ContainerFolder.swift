@@ -1,5 +1,6 @@
 internal import Glibc
 package import Model
+internal import PathText
 internal import SystemCalls
 
 /// Where things lie in a container's folder.
@@ -120,7 +121,7 @@ package struct ContainerFolder: Sendable {
     /// owner cannot use, or cannot be done at all.
     package func checkOwner() throws(Failure) {
         var status = stat()
-        guard stat(path, &status) == 0, status.st_uid != geteuid() else { return }
+        guard stat(path.cPath, &status) == 0, status.st_uid != geteuid() else { return }
         let owner = Self.userName(status.st_uid)
         throw Failure(
             .noPermission,
@@ -145,7 +146,7 @@ package struct ContainerFolder: Sendable {
 
     /// Whether the container has its catalog. Fails where the folder may not be entered.
     package func hasCatalog() throws(Failure) -> Bool {
-        if access(catalog, F_OK) == 0 { return true }
+        if access(catalog.cPath, F_OK) == 0 { return true }
         guard errno == EACCES else { return false }
         try checkOwner()
         throw Failure(.noPermission, "\(path): \(Errno(EACCES))")
@@ -154,8 +155,9 @@ package struct ContainerFolder: Sendable {
     /// What to say where only the catalog of a container is missing, or the container is on a disk that is not
     /// there; `nil` where the catalog is there, or there are no contents either.
     package var lostCatalog: Failure? {
-        guard access(catalog, F_OK) != 0 else { return nil }
-        if access(path, F_OK) != 0, errno == ENOENT, let target = try? SymbolicLink.target(of: path)
+        guard access(catalog.cPath, F_OK) != 0 else { return nil }
+        if access(path.cPath, F_OK) != 0, errno == ENOENT,
+            let target = try? SymbolicLink.target(of: path)
         {
             return Failure(
                 .noInput,
@@ -211,7 +213,7 @@ package struct ContainerFolder: Sendable {
                     isDiskFull: error.isNoRoom)
             }
             var status = stat()
-            let isSeen = stat(folder, &status) == 0
+            let isSeen = stat(folder.cPath, &status) == 0
             if !isSeen, ![ENOENT, ENOTDIR, ELOOP].contains(errno) {
                 throw Failure(.inputOutput, "\(folder): \(Errno.last)")
             }
@@ -222,7 +224,7 @@ package struct ContainerFolder: Sendable {
                 )
             }
             // One that was there already may be open to others.
-            if isNew, folder == path { chmod(folder, 0o700) }
+            if isNew, folder == path { chmod(folder.cPath, 0o700) }
         }
     }
 }

@@ -98,7 +98,7 @@ extension LocalContent {
     /// The same for recovery, to which none is the end of what has no hash: fails where it cannot be read now.
     package func notedDurability() throws(Errno) -> Timestamp {
         var status = stat()
-        do throws(Errno) { try check { stat(folder.durable, &status) } } catch {
+        do throws(Errno) { try check { stat(folder.durable.cPath, &status) } } catch {
             guard [ENOENT, ELOOP].contains(error.code) else { throw error }
             return Timestamp(rawValue: 0)
         }
@@ -120,10 +120,10 @@ extension LocalContent {
         guard isSettled || trustsDisk else { throw Errno(EIO) }
         // A pipe or the like holds nothing, and no moment could be noted in it.
         var status = stat()
-        if lstat(folder.durable, &status) == 0,
+        if lstat(folder.durable.cPath, &status) == 0,
             [S_IFIFO, S_IFSOCK, S_IFCHR, S_IFBLK, S_IFLNK].contains(status.st_mode & S_IFMT)
         {
-            unlink(folder.durable)
+            unlink(folder.durable.cPath)
         }
         let file = try OwnedDescriptor.openOwn(folder.durable, O_RDWR)
         // Eight bytes within one sector: there is no state between the old value and the new.

@@ -1,5 +1,6 @@
 internal import Glibc
 package import Model
+internal import PathText
 package import SystemCalls
 
 /// Small contents without a file of their own. Everything that asks for a descriptor has the file
@@ -67,10 +68,10 @@ extension LocalContent {
             let file = try OwnedDescriptor.openOwn(path, O_RDWR | O_TRUNC)
             try file.write(Array(bytes), at: 0)
             try file.setModified(modified.seconds, modified.nanoseconds)
-            try check { rename(path, folder.staging(node)) }
+            try check { rename(path.cPath, folder.staging(node).cPath) }
             insert(SharedDescriptor(file), for: node)
         } catch {
-            unlink(path)
+            unlink(path.cPath)
             throw error
         }
     }
@@ -90,6 +91,6 @@ extension LocalContent {
             // The packs stay: the next mount looks again.
             return
         }
-        for path in unused { unlink(path) }
+        for path in unused { unlink(path.cPath) }
     }
 }

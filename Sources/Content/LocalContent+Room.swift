@@ -1,5 +1,6 @@
 internal import Glibc
 package import Model
+internal import PathText
 package import SystemCalls
 
 /// Room on the disk that holds the container.
@@ -32,11 +33,12 @@ extension LocalContent {
     package func makeRoomToOpen() throws(Failure) {
         try folder.checkLongestFile()
         if let free = freeBytes, free < Self.nearlyFull, !OddFile.isAt(folder.reserve) {
-            truncate(folder.reserve, 0)
+            truncate(folder.reserve.cPath, 0)
         }
         // On a disk with small blocks SQLite would not see that its shared memory has none, and
         // touching it would end the process.
-        if let free = freeBytes, free < Self.leastToOpen, access(folder.catalog + "-shm", F_OK) != 0
+        if let free = freeBytes, free < Self.leastToOpen,
+            access((folder.catalog + "-shm").cPath, F_OK) != 0
         {
             throw Failure(
                 .inputOutput,
@@ -49,7 +51,7 @@ extension LocalContent {
     /// What this process could write; root also what is kept for root.
     private var freeBytes: UInt64? {
         var status = statvfs()
-        guard statvfs(folder.path, &status) == 0 else { return nil }
+        guard statvfs(folder.path.cPath, &status) == 0 else { return nil }
         var blocks = status.f_bavail
         if geteuid() == 0 {
             // ext4 keeps some from root too, and does not tell: a fiftieth, at most 4,096 blocks.
@@ -88,13 +90,13 @@ extension LocalContent {
 
     private var holdsReserve: Bool {
         var status = stat()
-        return stat(folder.reserve, &status) == 0 && status.st_size >= Self.leastReserve
+        return stat(folder.reserve.cPath, &status) == 0 && status.st_size >= Self.leastReserve
     }
 
     /// Bytes free for this user and in all on the disk that holds the container.
     package func space() throws(Errno) -> (free: UInt64, total: UInt64) {
         var status = statvfs()
-        try check { statvfs(folder.path, &status) }
+        try check { statvfs(folder.path.cPath, &status) }
         return (
             Self.bytes(status.f_bavail, of: status.f_frsize),
             Self.bytes(status.f_blocks, of: status.f_frsize)

@@ -1,5 +1,6 @@
 internal import Glibc
 package import Model
+internal import PathText
 package import SystemCalls
 
 /// How staged contents become blobs.
@@ -57,15 +58,15 @@ extension LocalContent {
                     try replace(target, by: source)
                     return
                 }
-                if unlink(source) == 0 { return }
+                if unlink(source.cPath) == 0 { return }
                 // A crash left it so, or it is frozen and stays.
                 thaw(source)
-                unlink(source)
+                unlink(source.cPath)
             case ENOENT:
                 // Once more, and not again and again: what has the folder's name may be a link that leads nowhere.
                 guard mayMakeFolder else { throw error }
                 // The folder is missing, or the file.
-                try check { access(source, F_OK) }
+                try check { access(source.cPath, F_OK) }
                 try Directories.make(folder.blobs + "/" + hash.description.prefix(2))
                 try seal(node, hash: hash, replacing: replacing, mayMakeFolder: false)
             default: throw error
@@ -75,11 +76,11 @@ extension LocalContent {
 
     /// Puts the good copy of a content in the place of a damaged one.
     private func replace(_ damaged: String, by source: String) throws(Errno) {
-        if rename(source, damaged) == 0 { return }
+        if rename(source.cPath, damaged.cPath) == 0 { return }
         guard errno == EPERM else { throw Errno.last }
         thaw(source)
         thaw(damaged)
-        try check { rename(source, damaged) }
+        try check { rename(source.cPath, damaged.cPath) }
     }
 
     /// Whether the blob that is here is not what its name says, or cannot be read: a good copy is not to be

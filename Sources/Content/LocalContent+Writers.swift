@@ -1,5 +1,6 @@
 internal import Glibc
 package import Model
+internal import PathText
 package import SystemCalls
 
 extension LocalContent {
@@ -73,9 +74,9 @@ extension LocalContent {
             try new.setModified(status.modified.seconds, status.modified.nanoseconds)
             try check { fsync(new.number) }
             thaw(path, isToGo: true)
-            try check { rename(spare, path) }
+            try check { rename(spare.cPath, path.cPath) }
         } catch {
-            unlink(spare)
+            unlink(spare.cPath)
             throw error
         }
     }
@@ -83,7 +84,7 @@ extension LocalContent {
     /// Whether a staged content's file is immutable, as a crash leaves one that was frozen.
     package func isLeftFrozen(_ node: NodeNumber) -> Bool {
         // Only so it is refused to root.
-        access(folder.staging(node), W_OK) != 0 && errno == EPERM
+        access(folder.staging(node).cPath, W_OK) != 0 && errno == EPERM
     }
 
     /// Lets nobody change a content's file until ``thaw(_:)``, not by a mapping either that the kernel makes

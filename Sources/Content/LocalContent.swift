@@ -1,5 +1,6 @@
 internal import Glibc
 package import Model
+internal import PathText
 package import SystemCalls
 
 /// The bytes of one version or session: which file holds them.
@@ -89,7 +90,7 @@ package final class LocalContent: Sendable {
     /// Where a content's file is now; it may be moved among the blobs at any time.
     package func path(of content: ContentReference) -> String {
         let staging = folder.staging(content.node)
-        guard let hash = content.hash, access(staging, F_OK) != 0 else { return staging }
+        guard let hash = content.hash, access(staging.cPath, F_OK) != 0 else { return staging }
         return folder.blob(hash)
     }
 
@@ -117,7 +118,7 @@ package final class LocalContent: Sendable {
         -> OwnedDescriptor
     {
         var status = stat()
-        try check { stat(path, &status) }
+        try check { stat(path.cPath, &status) }
         let length = Int64(status.st_size)
         guard status.st_mode & S_IFMT == S_IFREG, length == size ?? length else { throw Errno(EIO) }
         return try OwnedDescriptor.open(
@@ -129,14 +130,14 @@ package final class LocalContent: Sendable {
     /// Whether a content's file is among the staging files, whatever is recorded of it. One that only cannot be
     /// looked at now is.
     package func isStaged(_ node: NodeNumber) -> Bool {
-        access(folder.staging(node), F_OK) == 0 || errno != ENOENT
+        access(folder.staging(node).cPath, F_OK) == 0 || errno != ENOENT
     }
 
     /// Makes an empty staging file for `node`.
     package func createStaging(_ node: NodeNumber) throws(Errno) -> SharedDescriptor {
         let path = folder.staging(node)
         if let number = spares.withLock({ $0.list.popLast() }) {
-            _ = rename(folder.spare + "/" + String(number), path)
+            _ = rename((folder.spare + "/" + String(number)).cPath, path.cPath)
         }
         let shared = SharedDescriptor(try OwnedDescriptor.openOwn(path, O_RDWR | O_TRUNC))
         cache.insert(shared, for: node)
@@ -183,9 +184,9 @@ package final class LocalContent: Sendable {
 
     /// Removes a file, also one that a crash left immutable.
     func remove(_ path: String) {
-        if unlink(path) == 0 || errno != EPERM { return }
+        if unlink(path.cPath) == 0 || errno != EPERM { return }
         thaw(path, isToGo: true)
-        unlink(path)
+        unlink(path.cPath)
     }
 
     /// Keeps the open file of a node for whoever asks next.
@@ -219,7 +220,7 @@ package final class LocalContent: Sendable {
     private func recycle(_ path: String) {
         // One that is being drawn has another name, and is left to that.
         if OddFile.isAt(path) || isInUse(path) {
-            unlink(path)
+            unlink(path.cPath)
             return
         }
         let number = spares.withLock { spares -> Int? in
@@ -228,19 +229,19 @@ package final class LocalContent: Sendable {
             return spares.next
         }
         let spare = folder.spare + "/" + String(number ?? 0)
-        var moved = number != nil && rename(path, spare) == 0
+        var moved = number != nil && rename(path.cPath, spare.cPath) == 0
         if !moved, errno == EPERM {
             thaw(path)
-            moved = number != nil && rename(path, spare) == 0
+            moved = number != nil && rename(path.cPath, spare.cPath) == 0
         }
         guard let number, moved else {
             remove(path)
             return
         }
-        if truncate(spare, 0) == 0 {
+        if truncate(spare.cPath, 0) == 0 {
             spares.withLock { $0.list.append(number) }
         } else {
-            unlink(spare)
+            unlink(spare.cPath)
         }
     }
 
@@ -272,11 +273,13 @@ package final class LocalContent: Sendable {
             spares.withLock { $0.next = max($0.next, number) }
             var status = stat()
             // What is no file is not ours, and what a link leads to even less.
-            guard lstat(path, &status) == 0, status.st_mode & S_IFMT == S_IFREG else { continue }
-            if truncate(path, 0) == 0 {
+            guard lstat(path.cPath, &status) == 0, status.st_mode & S_IFMT == S_IFREG else {
+                continue
+            }
+            if truncate(path.cPath, 0) == 0 {
                 spares.withLock { $0.list.append(number) }
             } else {
-                unlink(path)
+                unlink(path.cPath)
             }
         }
     }

@@ -1,5 +1,6 @@
 internal import CPangoCairo
 internal import Glibc
+internal import PathText
 
 /// The files of fonts as Fontconfig knows them.
 public enum FontFiles {
@@ -18,7 +19,7 @@ public enum FontFiles {
                     UnsafeRawPointer(named).assumingMemoryBound(to: CChar.self), nil)
             else { continue }
             defer { free(found) }
-            let path = String(cString: found)
+            let path = String(cPath: found)
             if !folders.contains(where: { path.hasPrefix($0 + "/") }) { paths.insert(path) }
         }
         return paths.sorted()

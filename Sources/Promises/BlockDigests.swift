@@ -1,5 +1,6 @@
 internal import Content
 internal import Glibc
+internal import PathText
 package import SystemCalls
 
 /// What each block of a large content is compared with, made before it is uploaded, so that a part of it
@@ -52,7 +53,7 @@ package struct BlockDigests {
         let file = try OwnedDescriptor.openOwn(draft, O_WRONLY | O_TRUNC)
         try file.write(all, at: 0)
         try file.synchronizeData()
-        try check { rename(draft, path) }
+        try check { rename(draft.cPath, path.cPath) }
     }
 
     /// What is kept in `path`; `nil` if that is not for a content of this size, or damaged.

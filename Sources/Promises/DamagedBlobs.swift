@@ -1,5 +1,6 @@
 internal import Glibc
 internal import Model
+internal import PathText
 internal import SystemCalls
 
 /// The blobs that came from the store with other bytes than their names say, also in earlier mounts.
@@ -58,7 +59,9 @@ package final class DamagedBlobs: Sendable {
     func forget(_ hash: ContentHash) {
         state.withLock { state in
             read(&state)
-            if state.known.remove(hash) != nil, state.known.isEmpty, state.isRead { unlink(path) }
+            if state.known.remove(hash) != nil, state.known.isEmpty, state.isRead {
+                unlink(path.cPath)
+            }
         }
     }
 }

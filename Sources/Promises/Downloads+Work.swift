@@ -2,6 +2,7 @@ internal import Content
 internal import Glibc
 internal import Logging
 internal import Model
+internal import PathText
 internal import Stores
 internal import SystemCalls
 
@@ -354,7 +355,7 @@ extension Downloads {
         var problem: ContentProblem?
         switch outcome {
         case .success:
-            unlink(content.folder.incoming(download.blob.hash) + ContainerFolder.mapSuffix)
+            unlink((content.folder.incoming(download.blob.hash) + ContainerFolder.mapSuffix).cPath)
             damaged?.forget(download.blob.hash)
         case .failure(let error):
             let told = ContentProblem(ofDisk: error)

@@ -2,6 +2,7 @@ package import Content
 internal import Glibc
 package import Logging
 package import Model
+internal import PathText
 package import Stores
 package import SystemCalls
 
@@ -277,7 +278,7 @@ package final class Downloads: Sendable {
     /// Whether nobody has to wait with opening it.
     package func isOpenedAtOnce(_ blob: Blob) -> Bool {
         blob.size > BlockDigests.wholeSize
-            && (kind == .foreign || access(content.folder.digests(blob.hash), F_OK) == 0)
+            && (kind == .foreign || access(content.folder.digests(blob.hash).cPath, F_OK) == 0)
     }
 
     /// Ends everything; who waits is told so. Returns when the workers are gone, and whoever

@@ -1,6 +1,7 @@
 internal import Content
 internal import Glibc
 internal import Model
+internal import PathText
 internal import Stores
 internal import SystemCalls
 
@@ -44,7 +45,7 @@ final class Incoming {
         if try file.status().size != blob.size {
             // A map that a death left behind tells of other bytes. It goes before the file has its size:
             // afterwards it would be believed.
-            unlink(path + ContainerFolder.mapSuffix)
+            unlink((path + ContainerFolder.mapSuffix).cPath)
             try check { ftruncate(file.number, off_t(blob.size)) }
         }
         if isInBlocks {

@@ -1,4 +1,5 @@
 internal import Glibc
+internal import PathText
 internal import Stores
 internal import SystemCalls
 
@@ -27,7 +28,7 @@ enum SmallFile {
             let file = try OwnedDescriptor.openOwn(path + suffix, O_WRONLY | O_TRUNC)
             try file.write(Array(text.utf8), at: 0)
             try file.synchronizeData()
-            try check { rename(path + suffix, path) }
+            try check { rename((path + suffix).cPath, path.cPath) }
             try Directories.synchronize(
                 String(path[..<(path.lastIndex(of: "/") ?? path.startIndex)]))
         } catch { throw problem(path, error) }

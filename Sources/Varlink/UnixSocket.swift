@@ -1,5 +1,6 @@
 internal import Glibc
 internal import Model
+internal import PathText
 package import SystemCalls
 
 /// Sockets of the file system; an address that begins with "@" is an abstract one, in no file system.
@@ -10,20 +11,20 @@ package enum UnixSocket {
         func failed(_ what: String, _ error: Errno) -> Failure {
             Failure(.cannotCreate, "\(what): \(error)")
         }
-        if mkdir(folder, 0o700) != 0, errno != EEXIST { throw failed(folder, Errno.last) }
+        if mkdir(folder.cPath, 0o700) != 0, errno != EEXIST { throw failed(folder, Errno.last) }
         var status = stat()
-        if lstat(folder, &status) != 0 { throw failed(folder, Errno.last) }
+        if lstat(folder.cPath, &status) != 0 { throw failed(folder, Errno.last) }
         guard status.st_mode & S_IFMT == S_IFDIR, status.st_uid == geteuid() else {
             throw Failure(.noPermission, "\(folder) is not a folder of yours")
         }
-        if status.st_mode & 0o077 != 0, chmod(folder, 0o700) != 0 {
+        if status.st_mode & 0o077 != 0, chmod(folder.cPath, 0o700) != 0 {
             throw failed(folder, Errno.last)
         }
-        if access(path, F_OK) == 0 {
+        if access(path.cPath, F_OK) == 0 {
             if (try? connect(to: path)) != nil {
                 throw Failure(.temporary, "\(path) is served by another mount of that name")
             }
-            unlink(path)
+            unlink(path.cPath)
         }
         do throws(Errno) {
             return try bound(path, mode: 0o600)
@@ -81,7 +82,7 @@ package enum UnixSocket {
     private static func address(_ path: String) throws(Errno) -> sockaddr_un {
         var address = sockaddr_un()
         address.sun_family = sa_family_t(AF_UNIX)
-        let bytes = Array(path.utf8) + [0]
+        let bytes = path.pathBytes + [0]
         if bytes.count > MemoryLayout.size(ofValue: address.sun_path) { throw Errno(ENAMETOOLONG) }
         withUnsafeMutableBytes(of: &address.sun_path) {
             $0.copyBytes(from: bytes)

@@ -1,6 +1,7 @@
 internal import Documents
 internal import Glibc
 package import Model
+internal import PathText
 internal import SystemCalls
 
 /// What a server does with calls. All of it is called on the server's thread and must not wait.
@@ -108,7 +109,7 @@ package final class VarlinkServer: @unchecked Sendable {
         let _: Bool? = done.wait(until: MonotonicClock.after(milliseconds: 5_000)) {
             $0 ? true : nil
         }
-        unlink(path)
+        unlink(path.cPath)
     }
 
     private func run() {
@@ -154,7 +155,7 @@ package final class VarlinkServer: @unchecked Sendable {
         let now = MonotonicClock.now
         if now < looked + Self.pace * 1_000_000 { return }
         looked = now
-        guard access(path, F_OK) != 0, errno == ENOENT,
+        guard access(path.cPath, F_OK) != 0, errno == ENOENT,
             let made = try? UnixSocket.listen(at: path)
         else { return }
         listener = made

@@ -1,5 +1,6 @@
 internal import Glibc
 package import Model
+internal import PathText
 package import SystemCalls
 
 /// The write-ahead journal of a container: mutations that SQLite may not have yet.
@@ -92,7 +93,7 @@ package final class Journal {
     package static func incompleteFile(in folder: String) -> String? {
         paths(in: folder).first { path in
             var status = stat()
-            return stat(path, &status) == 0 ? status.st_size < leastSize : errno == ENOENT
+            return stat(path.cPath, &status) == 0 ? status.st_size < leastSize : errno == ENOENT
         }
     }
 

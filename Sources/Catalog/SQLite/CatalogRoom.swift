@@ -1,4 +1,5 @@
 internal import Glibc
+internal import PathText
 internal import SystemCalls
 
 /// Disk blocks that the catalog's file and SQLite's files beside it have before they need them.
@@ -36,7 +37,7 @@ final class CatalogRoom {
     /// Makes those of the files of a catalog that are not there and that SQLite would make, where what is allocated
     /// ahead is of use only in files that were made for it.
     static func makeFiles(of path: String, create: Bool) {
-        guard create || access(path, F_OK) == 0 else { return }
+        guard create || access(path.cPath, F_OK) == 0 else { return }
         for end in ["", "-wal", "-shm"] { OwnedDescriptor.makeWrittenInPlace(path + end) }
     }
 

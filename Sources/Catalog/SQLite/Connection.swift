@@ -1,6 +1,7 @@
 internal import CSQLite
 internal import Glibc
 internal import Model
+internal import PathText
 internal import SystemCalls
 
 /// A connection to a SQLite database, with its prepared statements. For one thread at a time:
@@ -27,7 +28,7 @@ final class Connection {
             (isUnchanging ? SQLITE_OPEN_READONLY | SQLITE_OPEN_URI : SQLITE_OPEN_READWRITE)
             | SQLITE_OPEN_NOMUTEX | SQLITE_OPEN_EXRESCODE | (create ? SQLITE_OPEN_CREATE : 0)
         let address = isUnchanging ? "file:\(Self.escaped(path))?immutable=1" : path
-        let code = sqlite3_open_v2(address, &database, flags, nil)
+        let code = sqlite3_open_v2(address.cPath, &database, flags, nil)
         guard code == SQLITE_OK else {
             defer { close() }
             throw openFailure(code, create: create)
@@ -37,15 +38,15 @@ final class Connection {
 
     /// A path in an address that SQLite reads.
     private static func escaped(_ path: String) -> String {
-        path.utf8.map { "%" + Hexadecimal.text([$0]) }.joined()
+        path.pathBytes.map { "%" + Hexadecimal.text([$0]) }.joined()
     }
 
     /// Whether nothing was left beside the file, and nothing can be made there: SQLite could not read it
     /// otherwise.
     static func isUnchanging(_ path: String) -> Bool {
         let folder = String(path[..<(path.lastIndex(of: "/") ?? path.startIndex)])
-        return access(folder, W_OK) != 0
-            && ["-wal", "-shm"].allSatisfy { access(path + $0, F_OK) != 0 }
+        return access(folder.cPath, W_OK) != 0
+            && ["-wal", "-shm"].allSatisfy { access((path + $0).cPath, F_OK) != 0 }
     }
 
     /// Fails for a pipe or a folder in the place of a file, which SQLite would name by a number.
@@ -61,8 +62,8 @@ final class Connection {
     /// Fails where one of the database's files may not be written. SQLite would give those that it makes
     /// beside the catalog the catalog's rights, and they would be in the way when that has got others.
     static func checkWritable(_ path: String) throws(Failure) {
-        for end in ["", "-wal", "-shm"] where access(path + end, F_OK) == 0 {
-            if access(path + end, R_OK | W_OK) == 0 { continue }
+        for end in ["", "-wal", "-shm"] where access((path + end).cPath, F_OK) == 0 {
+            if access((path + end).cPath, R_OK | W_OK) == 0 { continue }
             throw SQLiteFailure.make(SQLITE_READONLY, path: path + end)
         }
     }

@@ -1,5 +1,6 @@
 internal import Glibc
 package import Model
+internal import PathText
 
 /// The words of a document's version.
 package struct TextRow: Sendable {
@@ -63,12 +64,12 @@ package final class TextDatabase {
 
     /// Removes the file, which nobody has open: the words are taken from the documents again.
     package static func remove(_ path: String) {
-        for end in ["", "-wal", "-shm"] { unlink(path + end) }
+        for end in ["", "-wal", "-shm"] { unlink((path + end).cPath) }
     }
 
     /// Whether the file is there and not what was written. One of another version is made anew anyway.
     package static func isDamaged(_ path: String) -> Bool {
-        guard access(path, F_OK) == 0 else { return false }
+        guard access(path.cPath, F_OK) == 0 else { return false }
         do throws(Failure) {
             let connection = try Connection(path: path, create: false, busyMilliseconds: 5_000)
             defer { connection.close() }

@@ -2,6 +2,7 @@ internal import Catalog
 internal import Content
 internal import Glibc
 internal import Model
+internal import PathText
 internal import Pictures
 internal import SystemCalls
 
@@ -98,7 +99,7 @@ extension ContainerCheck {
                         folder.remove(node)
                     }
                 } else if PictureFolder.isUnfinished(shelf: shelf, name: name) {
-                    unlink("\(folder.path)/\(shelf)/\(name)")
+                    unlink("\(folder.path)/\(shelf)/\(name)".cPath)
                 }
             }
         }
@@ -128,6 +129,6 @@ extension ContainerCheck {
 
     func kind(of path: String) -> mode_t {
         var status = stat()
-        return lstat(path, &status) == 0 ? status.st_mode & S_IFMT : 0
+        return lstat(path.cPath, &status) == 0 ? status.st_mode & S_IFMT : 0
     }
 }

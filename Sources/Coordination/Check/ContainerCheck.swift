@@ -59,7 +59,7 @@ package struct ContainerCheck {
         let folder = ContainerFolder(path: path)
         try folder.checkOurs(name)
         // Nothing is made in a folder that has none.
-        if access(folder.lock, F_OK) != 0 { try requireCatalog(folder, name) }
+        if access(folder.lock.cPath, F_OK) != 0 { try requireCatalog(folder, name) }
         let lock = try Container.lock(name, at: path, holder: "being checked")
         defer { withExtendedLifetime(lock) {} }
         // Not before: one that is being made has none yet, and one that is being deleted none any more.

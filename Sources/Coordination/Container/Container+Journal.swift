@@ -24,7 +24,7 @@ extension Container {
     ) throws(Failure) -> Journal {
         try checkJournal(folder, of: database)
         // Until all of an opening is done: one that is cut off leaves a journal, which has not what is gone.
-        if access(folder.journal, F_OK) != 0, try database.meta("clean") == "0" {
+        if access(folder.journal.cPath, F_OK) != 0, try database.meta("clean") == "0" {
             try database.setMeta(lostJournalKey, "1")
         }
         try folder.make(isNew: false)
@@ -47,7 +47,7 @@ extension Container {
     private static func checkJournal(
         _ folder: ContainerFolder, of database: CatalogDatabase
     ) throws(Failure) {
-        guard access(folder.journal, F_OK) == 0, try database.meta("clean") == "0",
+        guard access(folder.journal.cPath, F_OK) == 0, try database.meta("clean") == "0",
             try isWhole(folder, by: database)
         else { return }
         if let path = Journal.incompleteFile(in: folder.journal) {

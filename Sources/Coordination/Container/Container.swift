@@ -56,18 +56,18 @@ package final class Container: @unchecked Sendable {
     {
         let folder = ContainerFolder(path: path)
         let isTaken = Failure(.cannotCreate, "there is a container \(name) already")
-        if access(folder.catalog, F_OK) == 0 { throw isTaken }
+        if access(folder.catalog.cPath, F_OK) == 0 { throw isTaken }
         if let lost = folder.lostCatalog { throw lost }
         try folder.checkLongestFile()
         try folder.make(isNew: true)
         let lock = try ContainerLock(folder, name: name, holder: "being created")
         // Somebody else may have made it since.
-        if access(folder.catalog, F_OK) == 0 { throw isTaken }
+        if access(folder.catalog.cPath, F_OK) == 0 { throw isTaken }
         // Under another name until it is whole: what was cut off is made anew.
         let draft = folder.catalogDraft
-        for end in ["", "-wal", "-shm"] { unlink(draft + end) }
+        for end in ["", "-wal", "-shm"] { unlink((draft + end).cPath) }
         // Of one whose deletion was cut off: SQLite would take them for those of the new one.
-        for end in ["-wal", "-shm"] { unlink(folder.catalog + end) }
+        for end in ["-wal", "-shm"] { unlink((folder.catalog + end).cPath) }
         let database = try CatalogDatabase(path: draft, create: true)
         let time = Timestamp(WallClock.now)
         let root = ItemRow(
@@ -83,7 +83,7 @@ package final class Container: @unchecked Sendable {
         try database.setMeta("clean", "1")
         try database.checkpoint()
         database.close()
-        guard rename(draft, folder.catalog) == 0 else {
+        guard rename(draft.cPath, folder.catalog.cPath) == 0 else {
             throw Failure(.cannotCreate, "\(folder.catalog): \(Errno.last)")
         }
         try? Directories.synchronize(path)
@@ -129,11 +129,11 @@ package final class Container: @unchecked Sendable {
         capacity: Int = MemoryIndex.usualCapacity, items: Int? = nil
     ) throws(Failure) {
         let folder = ContainerFolder(path: path)
-        guard access(folder.catalog, F_OK) == 0 else {
+        guard access(folder.catalog.cPath, F_OK) == 0 else {
             if let lost = folder.lostCatalog { throw lost }
             throw Failure(
                 .noInput,
-                access(path, F_OK) == 0
+                access(path.cPath, F_OK) == 0
                     ? "\(path) has no catalog.sqlite: it is not a container, or its catalog is lost"
                     : "there is no container \(name); `shapeedit container create \(name)` makes one"
             )

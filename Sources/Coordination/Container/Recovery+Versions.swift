@@ -2,6 +2,7 @@ internal import Catalog
 internal import Content
 internal import Glibc
 internal import Model
+internal import PathText
 internal import SystemCalls
 
 /// Versions that may not have reached the disk.
@@ -120,7 +121,7 @@ extension Recovery {
     func forgetArrivals() throws(Failure) {
         for hash in try database.promisedHashes() { content.evictBlob(hash) }
         for name in (try? Directories.names(in: content.folder.incoming)) ?? [] {
-            unlink(content.folder.incoming + "/" + name)
+            unlink((content.folder.incoming + "/" + name).cPath)
         }
     }
 }

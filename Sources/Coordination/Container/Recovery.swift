@@ -2,6 +2,7 @@ internal import Catalog
 internal import Content
 internal import Glibc
 internal import Model
+internal import PathText
 internal import SystemCalls
 
 /// Brings a container that was not closed to the state that was acknowledged.
@@ -67,7 +68,7 @@ struct Recovery {
     /// - Parameter replayed: how many changes of the journal the catalog did not have.
     func run(replayed: Int) throws(Failure) -> RecoveryReport? {
         var recovery = self
-        if isNoteDamaged { unlink(content.folder.durable) }
+        if isNoteDamaged { unlink(content.folder.durable.cPath) }
         recovery.report.replayed = replayed
         // A container that was closed needs none, and a power loss may have taken one that was just made.
         let isLost = try database.meta(Container.lostJournalKey) != nil

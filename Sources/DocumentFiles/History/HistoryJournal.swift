@@ -311,7 +311,7 @@ struct HistoryJournal {
             let kept = list.numbers
             for name in (try? Directories.names(in: folder)) ?? []
             where name != "steps" && !kept.contains(name) {
-                unlink(folder + "/" + name)
+                unlink((folder + "/" + name).cPath)
             }
         }
         return goAlong() && isStored && isWhole
@@ -322,7 +322,7 @@ struct HistoryJournal {
     private func goAlong() -> Bool {
         guard let folder, let successor else { return true }
         try? Directories.removeTree(successor)
-        return rename(folder, successor) == 0
+        return rename(folder.cPath, successor.cPath) == 0
     }
 
     /// Lets the oldest states go beyond the limits, never the current one.
@@ -344,7 +344,7 @@ struct HistoryJournal {
     @discardableResult
     private func write(_ bytes: [UInt8], _ number: Int) -> Bool {
         guard let folder else { return false }
-        if access(folder, F_OK) != 0 {
+        if access(folder.cPath, F_OK) != 0 {
             guard (try? Directories.make(folder)) != nil else { return false }
             prune()
         }
@@ -374,10 +374,10 @@ struct HistoryJournal {
         else { return false }
         do throws(Errno) {
             try file.write(bytes, at: 0)
-            _ = try check { rename(temporary, path) }
+            _ = try check { rename(temporary.cPath, path.cPath) }
             return true
         } catch {
-            unlink(temporary)
+            unlink(temporary.cPath)
             return false
         }
     }

@@ -9,7 +9,7 @@ enum HistoryPlace {
     static var root: String? {
         func variable(_ name: String) -> String? {
             guard let value = getenv(name), value.pointee == UInt8(ascii: "/") else { return nil }
-            return String(cString: value)
+            return String(cPath: value)
         }
         let state = variable("XDG_STATE_HOME") ?? variable("HOME").map { $0 + "/.local/state" }
         return state.map { $0 + "/shapeedit/history" }

@@ -57,10 +57,9 @@ extension DocumentVersions {
         _ version: FileVersion, alone: (() throws(Failure) -> Void) throws(Failure) -> Void,
         by merge: (ConflictFiles) throws(Failure) -> Bool
     ) throws(Failure) -> Bool {
-        var template = Array("\(Self.temporaryFolder)/shapeedit-merge-XXXXXX".utf8CString)
+        var template = "\(Self.temporaryFolder)/shapeedit-merge-XXXXXX".cPath
         guard mkdtemp(&template) != nil else { throw Failure(Self.temporaryFolder, Errno.last) }
-        let folder = String(
-            decoding: template.dropLast().map(UInt8.init(bitPattern:)), as: UTF8.self)
+        let folder = String(cPath: template)
         // Programs know a type by its ending. The document's name may be as long as names are.
         let file = String(path.lastName)
         func named(_ word: String) -> String { "\(folder)/" + AddedName.adding(word, to: file) }
@@ -71,7 +70,7 @@ extension DocumentVersions {
             for name in (try? Directories.names(in: folder)) ?? [] {
                 unlink("\(folder)/\(name)".cPath)
             }
-            rmdir(folder)
+            rmdir(folder.cPath)
         }
         var before = try current()
         // Whoever shows the document has saved by then.
@@ -107,6 +106,6 @@ extension DocumentVersions {
     }
 
     private static var temporaryFolder: String {
-        getenv("TMPDIR").map { String(cString: $0) } ?? "/tmp"
+        getenv("TMPDIR").map { String(cPath: $0) } ?? "/tmp"
     }
 }

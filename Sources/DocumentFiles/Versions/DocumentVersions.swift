@@ -109,7 +109,7 @@ package struct DocumentVersions: Sendable {
             let source: OwnedDescriptor
             do throws(Failure) { source = try content(of: version) } catch {
                 // Since it was listed it has become one with a later save.
-                if word == nil, access(version.path, F_OK) != 0 { continue }
+                if word == nil, access(version.path.cPath, F_OK) != 0 { continue }
                 throw error
             }
             if try Restoring(path: path, name: name).run(

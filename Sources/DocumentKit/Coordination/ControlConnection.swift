@@ -22,7 +22,7 @@ final class ControlConnection: Sendable {
 
     /// Connects to the mount at a folder, which has said this of itself.
     init(_ status: JSONObject, of mountPoint: String) throws(CoordinationError) {
-        guard let path = status["control"]?.string else {
+        guard let path = status.path("control") else {
             throw .unavailable(
                 "the mount at \(mountPoint) has no control socket: when it was mounted "
                     + "XDG_RUNTIME_DIR named no folder for it")

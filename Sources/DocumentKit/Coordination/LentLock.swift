@@ -1,4 +1,5 @@
 internal import Glibc
+internal import PathText
 package import SystemCalls
 internal import Thumbnailing
 internal import Varlink
@@ -22,7 +23,7 @@ package final class LentLock: Sendable {
 
     static func borrow(_ item: PlainLock.Item, until deadline: UInt64) -> LentLock? {
         guard let value = getenv(LockLender.variable), value.pointee != 0,
-            let socket = try? UnixSocket.connect(to: String(cString: value))
+            let socket = try? UnixSocket.connect(to: String(cPath: value))
         else { return nil }
         let channel = WorkerChannel(socket)
         let now = MonotonicClock.now

@@ -24,7 +24,7 @@ package enum ConflictCopy {
                 try create(copy, 0o666)
             }
         } catch {
-            let other = (getenv("TMPDIR").map { String(cString: $0) } ?? "/tmp") + "/"
+            let other = (getenv("TMPDIR").map { String(cPath: $0) } ?? "/tmp") + "/"
             // Others use that folder, too.
             let kept = try keep(named: String(name), in: other) { (copy) throws(Failure) in
                 try create(copy, 0o600)

@@ -1,6 +1,7 @@
 internal import Content
 internal import Glibc
 internal import Model
+internal import PathText
 internal import SystemCalls
 
 /// Second names for contents that are drawn. A program of the machine gets a path and looks at it once for
@@ -44,7 +45,8 @@ final class SecondNames: Sendable {
     private func adopt(_ state: inout State) {
         for name in (try? Directories.names(in: folder)) ?? [] {
             var status = stat()
-            guard let node = ContainerFolder.node(of: name), lstat(path(node), &status) == 0 else {
+            guard let node = ContainerFolder.node(of: name), lstat(path(node).cPath, &status) == 0
+            else {
                 continue
             }
             let bytes = status.st_nlink > 1 ? 0 : Int64(status.st_size)
@@ -124,7 +126,7 @@ final class SecondNames: Sendable {
     private func drop(_ node: NodeNumber, _ state: inout State) {
         guard let content = state.contents.removeValue(forKey: node) else { return }
         state.bytes -= content.bytes
-        unlink(path(node))
+        unlink(path(node).cPath)
     }
 
     /// Drops what has waited too long to be drawn, or all that waits; says whether that made room.

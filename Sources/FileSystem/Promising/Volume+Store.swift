@@ -4,6 +4,7 @@ internal import Coordination
 internal import Glibc
 package import Logging
 internal import Model
+internal import PathText
 internal import Promises
 package import Stores
 internal import SystemCalls
@@ -121,7 +122,7 @@ extension Volume {
             throw StoreError(.local, at: path, "cannot be opened: \(error)")
         }
         let digests = content.folder.digests(job.blob.hash)
-        if job.blob.size > BlockDigests.wholeSize, access(digests, F_OK) != 0 {
+        if job.blob.size > BlockDigests.wholeSize, access(digests.cPath, F_OK) != 0 {
             // Without them it comes back whole.
             try? BlockDigests.make(file, size: job.blob.size, at: digests)
         }

@@ -2,6 +2,7 @@ internal import Catalog
 internal import Content
 internal import Glibc
 internal import Model
+internal import PathText
 internal import Promises
 internal import SystemCalls
 
@@ -227,7 +228,7 @@ extension Weeding {
         for name in (try? Directories.names(in: content.folder.incoming)) ?? [] {
             var status = stat()
             guard let hash = ContainerFolder.hash(of: name),
-                lstat(content.folder.incoming(hash), &status) == 0
+                lstat(content.folder.incoming(hash).cPath, &status) == 0
             else { continue }
             found[hash] = UInt64(status.st_blocks) * 512
         }

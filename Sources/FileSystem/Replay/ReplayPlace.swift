@@ -18,7 +18,7 @@ enum ReplayPlace {
         // Nothing of the mount stays in use.
         defer { _ = chdir("/") }
         var status = stat()
-        guard lstat(proof, &status) != 0, errno == answer else { throw Errno(ENXIO) }
+        guard lstat(proof.cPath, &status) != 0, errno == answer else { throw Errno(ENXIO) }
         try body()
     }
 }

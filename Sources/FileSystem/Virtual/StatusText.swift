@@ -28,8 +28,10 @@ extension Volume {
         }
         let space = try? content.space()
         var fields: [(String, String)] = [
-            ("container", PathText.quoted(container.name)),
-            ("folder", PathText.quoted(container.folder.path)),
+            ("container", PathText.quoted(container.name))
+        ]
+        fields += PathText.members("folder", container.folder.path)
+        fields += [
             ("process", String(processIdentifier())),
             ("passthrough", channel?.passesThrough == true ? "true" : "false"),
             ("items", String(facts.items)),
@@ -69,9 +71,9 @@ extension Volume {
             }
         }
         if let control = state.withLock({ $0.control }) {
-            fields.append(("control", PathText.quoted(control)))
+            fields += PathText.members("control", control)
         }
-        if let logFile { fields.append(("log", PathText.quoted(logFile))) }
+        if let logFile { fields += PathText.members("log", logFile) }
         if let report = container.recovered {
             fields.append(("recovery", PathText.quoted(report.description)))
         }

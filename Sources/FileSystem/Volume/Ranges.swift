@@ -2,6 +2,7 @@ internal import Content
 internal import Coordination
 internal import Glibc
 internal import Model
+internal import PathText
 internal import SystemCalls
 
 /// Operations on ranges of a file.
@@ -114,7 +115,7 @@ extension Volume {
     /// statfs(2): the disk's own space, the container's own items.
     func space() throws(Errno) -> statvfs {
         var status = statvfs()
-        try check { statvfs(content.folder.path, &status) }
+        try check { statvfs(content.folder.path.cPath, &status) }
         let items = UInt(state.withLock { state in state.index.count })
         // Some file systems have any number free.
         status.f_files = status.f_ffree > .max - items ? .max : items + status.f_ffree

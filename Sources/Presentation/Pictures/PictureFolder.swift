@@ -1,5 +1,6 @@
 internal import Glibc
 package import Model
+internal import PathText
 internal import SystemCalls
 internal import Thumbnailing
 
@@ -50,14 +51,14 @@ package struct PictureFolder: Sendable {
         do throws(Errno) {
             try made.write(bytes, at: 0)
             try made.setModified(moment.seconds, moment.nanoseconds)
-            try check { rename(temporary, target) }
+            try check { rename(temporary.cPath, target.cPath) }
         } catch {
-            unlink(temporary)
+            unlink(temporary.cPath)
             throw error
         }
     }
 
-    package func remove(_ node: NodeNumber) { unlink(file(node)) }
+    package func remove(_ node: NodeNumber) { unlink(file(node).cPath) }
 
     /// The head of a version's file and when it was written; nil if it is missing or not whole.
     package func head(_ node: NodeNumber) -> (file: PictureFile, written: Timestamp)? {

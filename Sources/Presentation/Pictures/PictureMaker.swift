@@ -1,4 +1,5 @@
 internal import Glibc
+internal import PathText
 internal import SystemCalls
 package import Thumbnailing
 
@@ -49,7 +50,7 @@ package final class PictureMaker: Sendable {
 
     /// Why our own documents are not drawn, as far as can be told without trying.
     package var ownProblem: String? {
-        access(program, X_OK) == 0 ? nil : "\(program): \(Errno.last)"
+        access(program.cPath, X_OK) == 0 ? nil : "\(program): \(Errno.last)"
     }
 
     /// Why others are not drawn, as far as can be told without trying: why they were not the last time.

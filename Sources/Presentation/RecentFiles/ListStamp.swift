@@ -1,4 +1,5 @@
 internal import Glibc
+internal import PathText
 
 /// Tells one state of a file from another; all zero for one that is not there.
 package struct ListStamp: Equatable, Sendable {
@@ -13,7 +14,7 @@ package struct ListStamp: Equatable, Sendable {
     /// The file of that path, which is not followed if it is a symlink.
     package init(ofFile path: String) {
         var status = stat()
-        guard lstat(path, &status) == 0 else {
+        guard lstat(path.cPath, &status) == 0 else {
             self = .missing
             return
         }

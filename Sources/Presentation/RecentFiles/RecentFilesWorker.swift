@@ -1,4 +1,5 @@
 internal import Glibc
+internal import PathText
 internal import SystemCalls
 internal import Thumbnailing
 
@@ -89,14 +90,14 @@ package enum RecentFilesWorker {
                 ?? "application/octet-stream"
         }
         let temporary = "\(path).\(getpid())"
-        defer { unlink(temporary) }
+        defer { unlink(temporary.cPath) }
         guard
             let file = try? OwnedDescriptor.open(
                 temporary, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW, mode: 0o600),
             (try? file.write(text, at: 0)) != nil, (try? file.synchronizeData()) != nil
         else { return nil }
         guard ListStamp(ofFile: path) == stamp else { return false }
-        return rename(temporary, path) == 0 ? true : nil
+        return rename(temporary.cPath, path.cPath) == 0 ? true : nil
     }
 
     private static func documents(
@@ -134,7 +135,7 @@ private struct FileLock {
                 guard error.code == EEXIST else { return nil }
             }
             var status = stat()
-            if lstat(path, &status) == 0, time(nil) - Int(status.st_mtim.tv_sec) > age {
+            if lstat(path.cPath, &status) == 0, time(nil) - Int(status.st_mtim.tv_sec) > age {
                 return nil
             }
             usleep(20_000)
@@ -142,5 +143,5 @@ private struct FileLock {
         return nil
     }
 
-    func end() { unlink(path) }
+    func end() { unlink(path.cPath) }
 }

@@ -31,7 +31,7 @@ enum Containers {
         }
         var home = environment("HOME")
         if home == nil, let entry = getpwuid(getuid()) {
-            home = String(cString: entry.pointee.pw_dir)
+            home = String(cPath: entry.pointee.pw_dir)
         }
         guard let home, home.hasPrefix("/") else {
             throw Failure(.configuration, "neither XDG_DATA_HOME nor HOME says where data belongs")
@@ -45,7 +45,7 @@ enum Containers {
         _ variable: String, _ folder: String, _ isForeign: (uid_t) -> Bool
     ) throws(Failure) {
         var status = stat()
-        guard geteuid() == 0, stat(folder, &status) == 0, status.st_uid != 0,
+        guard geteuid() == 0, stat(folder.cPath, &status) == 0, status.st_uid != 0,
             isForeign(status.st_uid)
         else { return }
         let owner = ContainerFolder.userName(status.st_uid)
@@ -55,9 +55,10 @@ enum Containers {
                 + "`sudo -u \(owner)` works on their containers, `sudo -H` on those of root")
     }
 
+    /// A variable's text, which may be a path.
     static func environment(_ name: String) -> String? {
         guard let value = getenv(name), value.pointee != 0 else { return nil }
-        return String(cString: value)
+        return String(cPath: value)
     }
 
     /// The folder of a container, whether it exists or not.
@@ -183,7 +184,7 @@ enum Containers {
     static func names() throws(Failure) -> [String] {
         let home = try home()
         return try entries(of: home).filter {
-            access(ContainerFolder(path: home + "/" + $0).catalog, F_OK) == 0
+            access(ContainerFolder(path: home + "/" + $0).catalog.cPath, F_OK) == 0
         }
     }
 
@@ -202,7 +203,7 @@ enum Containers {
 
     private static func entries(of home: String) throws(Failure) -> [String] {
         // What may not be entered is not empty.
-        if access(home, F_OK) != 0, errno == ENOENT || errno == ENOTDIR { return [] }
+        if access(home.cPath, F_OK) != 0, errno == ENOENT || errno == ENOTDIR { return [] }
         do throws(Errno) { return try Directories.names(in: home).sorted() } catch {
             throw Failure(.noPermission, "\(home): \(error)")
         }

@@ -1,8 +1,9 @@
 internal import Glibc
+internal import PathText
 
 extension CredentialSource {
     private static func variable(_ name: String) -> String? {
-        getenv(name).map { String(cString: $0) }.flatMap { $0.isEmpty ? nil : $0 }
+        getenv(name).map { String(cPath: $0) }.flatMap { $0.isEmpty ? nil : $0 }
     }
 
     private static var home: String { variable("HOME") ?? "/" }

@@ -12,7 +12,7 @@ struct TrustedAuthorities: Sendable {
 
     /// - Parameter file: from the store's address; without one $SSL_CERT_FILE counts.
     init(file: String?) {
-        self.file = file ?? getenv("SSL_CERT_FILE").map { String(cString: $0) }
+        self.file = file ?? getenv("SSL_CERT_FILE").map { String(cPath: $0) }
     }
 }
 

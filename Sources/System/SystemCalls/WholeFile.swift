@@ -344,7 +344,7 @@ package enum WholeFile {
     private static func unnamedFile(beside path: String, _ mode: mode_t) -> OwnedDescriptor? {
         guard !isOnFuse(beside: path),
             let file = try? OwnedDescriptor.open(folder(of: path), O_WRONLY | unnamed, mode: mode),
-            access(descriptorPath(file), F_OK) == 0
+            access(descriptorPath(file).cPath, F_OK) == 0
         else { return nil }
         return file
     }

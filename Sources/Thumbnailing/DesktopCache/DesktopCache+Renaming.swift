@@ -1,4 +1,5 @@
 internal import Glibc
+internal import PathText
 internal import SystemCalls
 
 // The entries of files that have another path, which stands in each of them.
@@ -14,10 +15,10 @@ extension DesktopCache {
             do throws(Failure) {
                 try rename(size, old, to: new, address)
             } catch {
-                unlink(self.path(size, new))
+                unlink(self.path(size, new).cPath)
                 problem = problem ?? error
             }
-            unlink(self.path(size, old))
+            unlink(self.path(size, old).cPath)
         }
         if let problem { throw problem }
     }
@@ -26,7 +27,7 @@ extension DesktopCache {
         _ size: Size, _ old: String, to new: String, _ address: String
     ) throws(Failure) {
         guard let bytes = read(size, old), let file = PNGFile(bytes) else {
-            unlink(path(size, new))
+            unlink(path(size, new).cPath)
             return
         }
         var texts = PNGFile.texts(of: bytes)
@@ -65,7 +66,11 @@ extension DesktopCache {
                 // There may be none, and those of the new path may be right.
                 if size == .normal { return .nothing }
                 // What is there by the new path was of another file.
-                if error.code == ENOENT { unlink(self.path(size, new)) } else { moved = .part }
+                if error.code == ENOENT {
+                    unlink(self.path(size, new).cPath)
+                } else {
+                    moved = .part
+                }
             }
         }
         return moved
@@ -87,8 +92,8 @@ extension DesktopCache {
         try file.write(bytes, at: Int64(place))
         // Another program may have put its own there since.
         var now = stat()
-        try check { lstat(path(size, old), &now) }
+        try check { lstat(path(size, old).cPath, &now) }
         guard now.st_ino == status.st_ino, now.st_dev == status.st_dev else { throw Errno(EINVAL) }
-        try check { Glibc.rename(path(size, old), path(size, new)) }
+        try check { Glibc.rename(path(size, old).cPath, path(size, new).cPath) }
     }
 }

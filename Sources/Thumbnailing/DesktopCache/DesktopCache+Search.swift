@@ -1,4 +1,5 @@
 internal import Glibc
+internal import PathText
 internal import SystemCalls
 
 // What was left in the cache. In that of somebody with many pictures there may be hundreds of thousands of
@@ -27,7 +28,7 @@ extension DesktopCache {
                 guard goesOn() else { return false }
                 let path = "\(folder)/\(name)"
                 guard name.hasSuffix(".png") else {
-                    if Self.isAbandoned(name, path) { unlink(path) }
+                    if Self.isAbandoned(name, path) { unlink(path.cPath) }
                     return true
                 }
                 let texts = PNGFile.texts(ofBeginning: Self.head(path, &buffer))
@@ -36,7 +37,7 @@ extension DesktopCache {
                     let entry = try? FileURI.entryName(address)
                 else { return true }
                 if entry != name {
-                    unlink(path)
+                    unlink(path.cPath)
                 } else if let path = FileURI.path(ofAddress: address) {
                     found(path)
                 }
@@ -65,7 +66,7 @@ extension DesktopCache {
         if Processes.isDead(process) { return true }
         // The number may be another process's by now.
         var status = stat()
-        return lstat(path, &status) == 0
+        return lstat(path.cPath, &status) == 0
             && status.st_mtim.tv_sec < time(nil) - abandonment
     }
 }

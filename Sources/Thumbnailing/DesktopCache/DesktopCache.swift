@@ -144,7 +144,7 @@ public struct DesktopCache: Sendable {
         var problem: Failure?
         for size in sizes {
             guard let bytes = pictures[size] else {
-                unlink(path(size, name))
+                unlink(path(size, name).cPath)
                 continue
             }
             do throws(Failure) {
@@ -156,7 +156,7 @@ public struct DesktopCache: Sendable {
                     room: Self.room)
                 try system { () throws(Errno) in try put(entry, size, name) }
             } catch {
-                unlink(path(size, name))
+                unlink(path(size, name).cPath)
                 problem = problem ?? error
             }
         }
@@ -190,7 +190,7 @@ public struct DesktopCache: Sendable {
     package func remove(path: String, ifIn watch: DesktopCacheWatch?) throws(Failure) -> Bool {
         let name = try name(ofPath: path)
         if let watch, !watch.mayHave(name) { return false }
-        return Size.allCases.filter { unlink(self.path($0, name)) == 0 }.isEmpty == false
+        return Size.allCases.filter { unlink(self.path($0, name).cPath) == 0 }.isEmpty == false
     }
 
     /// Whether there is an entry for this state of a file.
@@ -200,7 +200,7 @@ public struct DesktopCache: Sendable {
 
     /// Whether a file has an entry of that size, of whatever state.
     package func has(_ size: Size, path: String) -> Bool {
-        (try? name(ofPath: path)).map { access(self.path(size, $0), F_OK) == 0 } ?? false
+        (try? name(ofPath: path)).map { access(self.path(size, $0).cPath, F_OK) == 0 } ?? false
     }
 
     /// The entry for this state of a file, a PNG file; nil if there is none.
@@ -262,13 +262,13 @@ extension DesktopCache {
             try file.write(bytes, at: 0)
             // The mode is the specification's whatever the mask of this process.
             try check { fchmod(file.number, 0o600) }
-            if Glibc.rename(temporary, target) == 0 { return }
+            if Glibc.rename(temporary.cPath, target.cPath) == 0 { return }
             let problem = Errno.last
             // An empty directory in its place makes way; one with something in it is somebody's.
-            guard problem.code == EISDIR, rmdir(target) == 0 else { throw problem }
-            try check { Glibc.rename(temporary, target) }
+            guard problem.code == EISDIR, rmdir(target.cPath) == 0 else { throw problem }
+            try check { Glibc.rename(temporary.cPath, target.cPath) }
         } catch {
-            unlink(temporary)
+            unlink(temporary.cPath)
             throw error
         }
     }

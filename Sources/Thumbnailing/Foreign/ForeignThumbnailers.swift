@@ -1,4 +1,5 @@
 internal import Glibc
+internal import PathText
 internal import SystemCalls
 
 /// The programs of this machine that draw thumbnails of images, PDF, films and so on, each run in a
@@ -162,11 +163,11 @@ public struct ForeignThumbnailers: Sendable {
 
     private func temporaryFolder() throws(ThumbnailFailure) -> String {
         let base = WorkerEnvironment.variable("TMPDIR") ?? "/tmp"
-        var template = Array("\(base)/shapeedit-thumbnail.XXXXXX".utf8CString)
+        var template = "\(base)/shapeedit-thumbnail.XXXXXX".cPath
         guard mkdtemp(&template) != nil else {
             throw .unavailable("no folder can be made in \(base): \(Errno.last)")
         }
-        return String(decoding: template.dropLast().map { UInt8(bitPattern: $0) }, as: UTF8.self)
+        return String(cPath: template)
     }
 
     /// What the program leaves, in memory: on a full disk the document would be blamed. Nothing is left of it, also

@@ -1,4 +1,5 @@
 internal import Glibc
+internal import PathText
 internal import SystemCalls
 
 /// A command that runs where it sees the machine's programs, itself and one file, and reaches nobody.
@@ -80,12 +81,16 @@ struct Sandbox: Sendable {
 
     /// Where a program at this path is inside.
     private static func shown(_ path: String) -> String? {
-        guard access(path, X_OK) == 0, let found = realpath(path, nil) else { return nil }
+        guard access(path.cPath, X_OK) == 0, let found = realpath(path.cPath, nil) else {
+            return nil
+        }
         defer { free(found) }
-        let target = String(cString: found)
+        let target = String(cPath: found)
         // A folder can be "executed" as well, and would be shown with all that is in it.
         var status = stat()
-        guard stat(target, &status) == 0, status.st_mode & S_IFMT == S_IFREG else { return nil }
+        guard stat(target.cPath, &status) == 0, status.st_mode & S_IFMT == S_IFREG else {
+            return nil
+        }
         return isMachines(path) && isMachines(target) ? path : target
     }
 

@@ -1,4 +1,5 @@
 internal import Glibc
+internal import PathText
 internal import SystemCalls
 
 /// The files that file managers open to draw them, as far as their names tell: those that there is a program
@@ -31,7 +32,7 @@ package struct ThumbnailedTypes: Sendable {
             ThumbnailerEntry.installed(in: folders, &shortage).flatMap(\.mimeTypes)
                 .flatMap { [$0, types.canonical($0)] })
         self.types = types
-        let isTumblerThere = folders.contains { access("\($0)/\(Self.tumbler)", F_OK) == 0 }
+        let isTumblerThere = folders.contains { access("\($0)/\(Self.tumbler)".cPath, F_OK) == 0 }
         beginnings = isTumblerThere ? Self.tumblerBeginnings : Self.beginnings
     }
 

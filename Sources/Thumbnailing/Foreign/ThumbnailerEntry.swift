@@ -140,7 +140,7 @@ struct ThumbnailerEntry: Equatable, Sendable {
 
     /// Where a program is; nil if it is nowhere.
     static func path(of program: String) -> String? {
-        if program.hasPrefix("/") { return access(program, X_OK) == 0 ? program : nil }
+        if program.hasPrefix("/") { return access(program.cPath, X_OK) == 0 ? program : nil }
         return programFolders.map { "\($0)/\(program)" }.first { access($0, X_OK) == 0 }
     }
 

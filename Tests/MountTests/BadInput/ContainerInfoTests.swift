@@ -12,7 +12,8 @@ import Testing
                 let bytes = told.text.firstMatch(of: /"bytes": (\d+)/).flatMap { Int($0.1) }
                 return try #require(bytes, "\(told)")
             }
-            try broken.damage("mkdir -p reading; dd if=/dev/zero of=staging/one bs=1M count=3 status=none")
+            try broken.damage(
+                "mkdir -p reading; dd if=/dev/zero of=staging/one bs=1M count=3 status=none")
             let before = try bytes()
             try broken.damage("ln staging/one reading/two")
             #expect(try bytes() == before)

@@ -61,7 +61,7 @@ struct NamedToken {
             $0["container"] == container
         }
         let own = try? Containers.path(container)
-        if let mounted = mounts.last(where: { $0["folder"] == own }) { return mounted.point }
+        if let mounted = mounts.last(where: { $0.path("folder") == own }) { return mounted.point }
         return (try? Containers.exists(container)) == true ? nil : mounts.last?.point
     }
 

@@ -37,10 +37,9 @@ struct ContainerCommand: ParsableCommand {
             if let store { ContainerStore.claim(store, path) }
             if json {
                 Console.say(
-                    JSONText.object([
-                        ("name", JSONText.string(name)), ("folder", JSONText.string(path)),
-                        ("store", JSONText.string(store)),
-                    ]))
+                    JSONText.object(
+                        [("name", JSONText.string(name))] + JSONText.path("folder", path)
+                            + [("store", JSONText.string(store))]))
             } else {
                 Console.say("Made \(name) in \(path).")
             }
@@ -91,13 +90,14 @@ struct ContainerCommand: ParsableCommand {
             }
             let point =
                 told
-                ?? points.first { MountStatus(of: $0)["folder"] == path }
+                ?? points.first { MountStatus(of: $0).path("folder") == path }
             if json {
                 Console.say(
-                    "{\"name\": \(PathText.quoted(name)), \"folder\": \(PathText.quoted(path)), "
-                        + "\"bytes\": \(bytes), "
-                        + "\"store\": \(store.map(PathText.quoted) ?? "null"), "
-                        + "\"mountPoint\": \(point.map(PathText.quoted) ?? "null")}")
+                    JSONText.object(
+                        [("name", JSONText.string(name))] + JSONText.path("folder", path)
+                            + [("bytes", "\(bytes)"), ("store", JSONText.string(store))]
+                            + (point.map { JSONText.path("mountPoint", $0) }
+                                ?? [("mountPoint", "null")])))
             } else {
                 Console.say(line: "\(name): \(path), \(Count.size(bytes)) on the disk")
                 if let store { Console.say(line: "its store: \(store)") }
@@ -118,7 +118,7 @@ struct ContainerCommand: ParsableCommand {
             let isFolder = status.st_mode & S_IFMT == S_IFDIR
             if !isFolder, status.st_nlink > 1, !counted.insert(status.st_ino).inserted { return 0 }
             var total = UInt64(status.st_blocks) * 512
-            if status.st_mode & S_IFMT == S_IFDIR {
+            if isFolder {
                 for name in (try? Directories.names(in: path)) ?? [] {
                     total += size(of: path + "/" + name, &counted)
                 }
@@ -190,9 +190,8 @@ struct ContainerCommand: ParsableCommand {
             }
             if json {
                 Console.say(
-                    JSONText.object([
-                        ("name", JSONText.string(name)), ("folder", JSONText.string(path)),
-                    ]))
+                    JSONText.object(
+                        [("name", JSONText.string(name))] + JSONText.path("folder", path)))
             } else {
                 Console.say("Deleted \(name).")
             }

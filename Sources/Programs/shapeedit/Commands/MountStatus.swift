@@ -43,6 +43,12 @@ struct MountStatus {
         return nil
     }
 
+    /// A path that a field tells, as `PathText` makes it.
+    func path(_ name: String) -> String? {
+        guard let base64 = self[name + PathText.bytesEnd] else { return self[name] }
+        return Base64.decode(base64.utf8).map { String(path: $0) }
+    }
+
     /// All of it as an object of a list of mounts, indented.
     var object: String {
         let head =
@@ -66,7 +72,8 @@ struct MountStatus {
             + "\(self["notYetDurable"] ?? "0") not yet durable, "
             + "\(free ?? "?") free, data path: \(path)"
         return [first] + store
-            + Self.problems.compactMap { field, words in self[field].map { "  \(words)\($0)" } }
+            + Self.problems.compactMap { field, words in self.path(field).map { "  \(words)\($0)" }
+            }
     }
 
     private var store: [String] {

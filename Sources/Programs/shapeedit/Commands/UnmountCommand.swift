@@ -90,7 +90,7 @@ struct UnmountCommand: ParsableCommand {
     /// Fails if the daemon could not bring everything to the disk, or was killed before: who is told that
     /// the folder is unmounted may take the disk out.
     private static func checkFinished(_ daemon: Int32, _ status: MountStatus) throws(Failure) {
-        guard let folder = status["folder"], let name = status["container"],
+        guard let folder = status.path("folder"), let name = status["container"],
             Container.isUnfinished(at: folder, by: daemon)
         else { return }
         throw unfinished(name, folder)

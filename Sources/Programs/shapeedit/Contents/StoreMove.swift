@@ -4,6 +4,7 @@ import Coordination
 import FileSystem
 import Glibc
 import Model
+import PathText
 import Pictures
 import Stores
 import SystemCalls
@@ -157,7 +158,7 @@ struct StoreMove {
         do throws(StoreError) {
             try fetch(blob, path, call(0, of: steps(false), blob, progress))
         } catch {
-            unlink(path)
+            unlink(path.cPath)
             throw error
         }
     }
@@ -189,7 +190,7 @@ struct StoreMove {
             throw ContainerStore.failure(error)
         }
         // What had to come only to go on is not kept.
-        if !isHere { unlink(path) }
+        if !isHere { unlink(path.cPath) }
     }
 
     /// The call for one of the steps that a content takes: what goes over is a part of its way.
@@ -249,7 +250,7 @@ struct StoreMove {
                 .absent, at: container.folder.path, "it was lost before, and there is no store")
         }
         // Blocks that came earlier are not trusted to be all.
-        unlink(path + ContainerFolder.mapSuffix)
+        unlink((path + ContainerFolder.mapSuffix).cPath)
         let file: OwnedDescriptor
         do throws(Errno) {
             file = try OwnedDescriptor.openOwn(path, O_RDWR | O_TRUNC)

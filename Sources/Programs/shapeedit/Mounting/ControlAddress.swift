@@ -2,6 +2,7 @@ import Control
 import FileSystem
 import Glibc
 import Model
+import PathText
 
 /// Where the control sockets of the user's mounts are.
 enum ControlAddress {
@@ -10,7 +11,7 @@ enum ControlAddress {
         var folder = Containers.environment("XDG_RUNTIME_DIR")
         if folder?.hasPrefix("/") != true {
             let usual = "/run/user/\(geteuid())"
-            folder = access(usual, W_OK) == 0 ? usual : nil
+            folder = access(usual.cPath, W_OK) == 0 ? usual : nil
         }
         return folder.map { "\($0)/shapeedit/\(container).varlink" }
     }
