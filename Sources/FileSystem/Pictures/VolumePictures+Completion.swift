@@ -45,6 +45,8 @@ extension VolumePictures {
     private func planCompletion(at moment: UInt64) {
         volume.scheduler.at(moment) { [weak self] in
             guard let self else { return }
+            // Until then they would be refused.
+            if let end = queue.pauseEnd { return planCompletion(at: end) }
             let (nodes, again) = incomplete.withLock { $0.take(MonotonicClock.now) }
             if let again { return planCompletion(at: again) }
             // There may be many, and heads are read from the disk; the scheduler has no time.

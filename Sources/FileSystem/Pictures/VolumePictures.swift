@@ -349,9 +349,12 @@ final class VolumePictures: Sendable {
     private func keep(_ outcome: PictureOutcome, of order: PictureOrder) -> Bool {
         if order.isCompletion {
             // What was published stays whatever becomes of this.
-            if case .failed = outcome {
+            switch outcome {
+            case .failed:
                 incompletable.withLock { $0.insert(true, for: order.node, weight: 1) }
                 return true
+            case .interrupted: completeLater(order.node)
+            case .drawn, .fetched, .nothing: break
             }
             guard case .drawn(let pictures) = outcome,
                 (try? shelf.add(pictures, for: order.node, order.type)) == true

@@ -71,6 +71,8 @@ package enum PictureOutcome: Sendable {
     case fetched([UInt8])
     /// The document has no picture, and will not have one by another try.
     case failed(String)
+    /// The program was told to end, or killed, more than once: another time it may not be.
+    case interrupted
     /// Nothing can be said about the document: the program is missing, or nobody waits any more.
     case nothing
 
@@ -80,7 +82,7 @@ package enum PictureOutcome: Sendable {
         case .drawn(let pictures): PictureFile.bytes(type, pictures)
         case .fetched(let file): file
         case .failed(let reason): PictureFile.bytes(type, failure: reason)
-        case .nothing: nil
+        case .interrupted, .nothing: nil
         }
     }
 }

@@ -98,6 +98,12 @@ package final class PictureQueue: Sendable {
     /// Why nothing is drawn at the moment; nil if it is.
     package var problem: String? { state.withLock { $0.problem } }
 
+    /// Until when nothing of ours is drawn, of `MonotonicClock`; nil if that is drawn now.
+    package var pauseEnd: UInt64? {
+        let end = state.withLock { $0.pausedUntil }
+        return MonotonicClock.now < end ? end : nil
+    }
+
     /// Has a version drawn, or drawn sooner; says whether that is under way now.
     ///
     /// - Parameter isLasting: it is drawn even if nobody asks again.
@@ -342,7 +348,7 @@ package final class PictureQueue: Sendable {
                 state.problem = nil
             case .fetched: state.counts.fetched += 1
             case .failed: state.counts.failed += 1
-            case .nothing: state.counts.dropped += 1
+            case .interrupted, .nothing: state.counts.dropped += 1
             }
             return Self.takeWaiters(of: order.item, &state)
         }
@@ -357,6 +363,7 @@ package final class PictureQueue: Sendable {
         guard let input = client.take(order) else { return .nothing }
         defer { client.letGo(order.node) }
         if case .pictures(let file) = input { return .fetched(file) }
+        var outcome = PictureOutcome.nothing
         do throws(ThumbnailFailure) {
             return .drawn(try maker.pictures(of: order, input, by: worker, cancellation))
         } catch {
@@ -367,6 +374,7 @@ package final class PictureQueue: Sendable {
                 let count = countEnding(of: order.node)
                 if count == 1 { return nil }
                 if count >= Self.endingLimit { return .failed(error.description) }
+                outcome = .interrupted
             case .unavailable: break
             }
             // Foreign programs pause by themselves.
@@ -376,7 +384,7 @@ package final class PictureQueue: Sendable {
                     state.pausedUntil = MonotonicClock.now + Self.pause
                 }
             }
-            return .nothing
+            return outcome
         }
     }
 

@@ -131,6 +131,55 @@ struct WorkerFailureTests {
         }
     }
 
+    /// A worker that is killed the first two times when it is to draw the size of 1,024 pixels.
+    private static let fallingShort = """
+        exec python3 -c '
+        import os, signal, socket, struct, subprocess, sys
+
+        def exact(source, count):
+            data = b""
+            while len(data) < count:
+                part = source.recv(count - len(data))
+                if not part:
+                    os._exit(0)
+                data += part
+            return data
+
+        def message(source):
+            return exact(source, struct.unpack("<I", exact(source, 4))[0])
+
+        def send(target, message):
+            target.sendall(struct.pack("<I", len(message)) + message)
+
+        asker = socket.socket(fileno=os.dup(0))
+        asker.setblocking(True)
+        mine, its = socket.socketpair()
+        subprocess.Popen([sys.argv[1], "--worker"], stdin=its)
+        its.close()
+        while True:
+            send(asker, message(mine))
+            asked = message(asker)
+            if asked[0] == 0 and asked[2:4] == struct.pack("<H", 1024):
+                for death in ("first", "second"):
+                    if not os.path.exists(sys.argv[2] + death):
+                        open(sys.argv[2] + death, "w").close()
+                        os.kill(os.getpid(), signal.SIGKILL)
+            send(mine, asked)
+        ' "$(dirname "$PROGRAM")/shapeedit-thumbnailer" "$0."
+        """
+
+    @Test func `where it is killed twice over the largest picture that follows by itself, too`()
+        throws
+    {
+        let program = "PROGRAM='\(try BuiltPrograms.shapeedit())'\n"
+        try withPictures(thumbnailer: program + Self.fallingShort) { (desk) throws in
+            desk.agent.store("a.slide", PictureDesk.slide(1))
+            #expect(try waitUntil { try desk.entries().count == 4 })
+            #expect(access(desk.container.base + "/thumbnailer.second", F_OK) == 0)
+            #expect(desk.count("picturesFailed") == 0)
+        }
+    }
+
     @Test func `a document that cannot be drawn is tried once`() throws {
         try withPictures { desk in
             desk.agent.store("bad.slide", "{ no slide")
