@@ -23,6 +23,7 @@ extension DesktopEntries {
         /// By the folder in whose listing they are seen.
         var links: [LinkedPaths.Path: [LinkedPaths.Path: ItemNumber]] = [:]
         var folders: [(path: LinkedPaths.Path, item: ItemNumber)] = []
+        var symlinks: [ItemNumber] = []
         var unreadable: [PictureSubject] = []
         let documents = volume.state.withLock { state -> [(Named, hasOthers: Bool)] in
             let position = state.index.find(directory)
@@ -40,6 +41,7 @@ extension DesktopEntries {
                 let bytes = Array(state.index.nameBytes(name))
                 let whole = (path.isEmpty ? [] : path + [47]) + bytes
                 if state.index[item: item].pointee.isSymlink {
+                    symlinks.append(state.number(item))
                     switch target(ofLinkAt: whole, state.index) {
                     case .promise(let promise): links[path, default: [:]][whole] = promise
                     case .folder(let folder): folders.append((whole, folder))
@@ -72,6 +74,7 @@ extension DesktopEntries {
             seeTo(document, hasOthers: hasOthers, pictures)
         }
         let linked = state.withLock { state in
+            state.add(symlinks)
             for (path, item) in folders { Self.add(path, to: item, &state) }
             return links.reduce(into: Set<ItemNumber>()) { items, folder in
                 items.formUnion(
@@ -267,8 +270,14 @@ extension DesktopEntries {
             return position != 0 && state.index[item: position].pointee.isDirectory
         }
         if !isDirectory || reader.isRoot { return isDirectory }
-        for document in documents(below: directory).documents where isDrawn(document.subject) {
+        for document in documents(below: directory).documents {
             if state.withLock({ MonotonicClock.now >= $0.end }) { break }
+            guard isDrawn(document.subject) else {
+                // A listing has seen it before, or what stands for its picture.
+                let isSeen = state.withLock { $0.mayHaveEntries(document.subject.document) }
+                if document.subject.isPromise, isSeen { write(document.subject.item) }
+                continue
+            }
             // By each of its paths there has to be one if it can be read, and by none if not.
             let isWrong = texts(document.path).contains { path in
                 cache.isCurrent(.normal, of: facts(path, document.subject)) != document.isReadable

@@ -58,31 +58,37 @@ extension DesktopEntries {
     }
 
     /// Sees to what a symlink leads to, where its directory was listed.
-    func followLink(_ item: ItemNumber, _ pictures: VolumePictures) {
+    ///
+    /// - Parameter onlyNew: nothing is done where that is known to lead there.
+    func followLink(_ item: ItemNumber, _ pictures: VolumePictures, onlyNew: Bool = false) {
         let found = volume.state.withLock {
-            state -> [(directory: ItemNumber, path: LinkedPaths.Path, target: Target)] in
+            state -> [(directory: ItemNumber, path: LinkedPaths.Path, target: Target?)]? in
             let position = state.index.find(item)
-            guard position != 0 else { return [] }
+            guard position != 0 else { return nil }
             return state.names(of: position).compactMap {
-                name -> (directory: ItemNumber, path: LinkedPaths.Path, target: Target)? in
+                name -> (directory: ItemNumber, path: LinkedPaths.Path, target: Target?)? in
                 let directory = NodeNumber(rawValue: name.parent).item
                 guard let above = state.index.path(of: state.index.find(directory)) else {
                     return nil
                 }
                 let path = (above.isEmpty ? [] : above + [47]) + name.name
-                return target(ofLinkAt: path, state.index).map { (directory, path, $0) }
+                return (directory, path, target(ofLinkAt: path, state.index))
             }
         }
+        guard let found else { return state.withLock { $0.forget(item) } }
         for (directory, path, target) in found {
             let items = state.withLock { state -> Set<ItemNumber> in
                 guard state.listed[directory] != nil else { return [] }
+                state.add([item])
                 switch target {
                 case .promise(let item):
                     return state.links.add(
-                        [path: item], of: LinkedPaths.folder(of: path), losses: state.losses)
+                        [path: item], of: LinkedPaths.folder(of: path), losses: state.losses,
+                        onlyNew: onlyNew)
                 case .folder(let item):
                     Self.add(path, to: item, &state)
                     return []
+                case nil: return []
                 }
             }
             seeToLinked(items, pictures)
@@ -186,15 +192,20 @@ extension DesktopEntries {
         }
     }
 
-    /// A directory has another path: links to it, or through it, may lead nowhere.
-    func checkLinks() {
-        let known = state.withLock { $0.folderLinks.isEmpty ? [] : $0.links.all }
+    /// Names have changed, or there are other promises: links may lead elsewhere.
+    func checkLinks(_ pictures: VolumePictures) {
+        let (known, symlinks) = state.withLock { ($0.links.all, $0.symlinks) }
         for start in stride(from: 0, to: known.count, by: Self.checkedAtOnce) {
             let part = known[start..<min(start + Self.checkedAtOnce, known.count)]
             let gone = volume.state.withLock { state in
                 part.filter { !leads($0.path, to: $0.item, state.index) }
             }
             forget(Set(gone.map(\.path)))
+        }
+        for symlink in symlinks {
+            if state.withLock({ $0.ended }) { return }
+            serveLookups(pictures)
+            followLink(symlink, pictures, onlyNew: true)
         }
     }
 

@@ -36,6 +36,9 @@ extension DesktopEntries {
         }
     }
 
+    /// Names have changed. Under the volume's lock.
+    func renamed() { state.withLock { $0.doubtLinks() } }
+
     /// A name in a directory is not the item's any more. Under the volume's lock.
     func left(
         _ name: [UInt8], in directory: MemoryIndex.Position, _ index: MemoryIndex,

@@ -72,10 +72,11 @@ extension DesktopEntries {
     /// - Parameter isNew: whether there was no document: who watches the directory is told of it, and does not
     ///   look it up.
     func promised(_ item: ItemNumber, in directory: ItemNumber, isNew: Bool) {
-        let wasListed = state.withLock { state in
+        let wasListed = state.signal { state in
             let wasListed = state.listed[directory] != nil
             state.lookedUp[item] = nil
-            if !isNew { state.listed[directory] = nil }
+            state.doubtLinks()
+            if !isNew, wasListed { state.listed[directory] = DesktopNotes.listedBefore }
             return wasListed
         }
         if isNew, wasListed { changed(item) }

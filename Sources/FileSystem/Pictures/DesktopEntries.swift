@@ -86,6 +86,7 @@ final class DesktopEntries: Sendable {
                 return awaited
             }
             guard let note = state.notes.take() else {
+                if state.takeDoubt() { return .doubtedLinks }
                 if let (directory, cursor) = state.unfinished.first {
                     return .further(directory, after: cursor)
                 }
@@ -104,6 +105,7 @@ final class DesktopEntries: Sendable {
             // Entries that there were none of are written when their directory is listed in another mount.
             if state.withLock({ $0.ended }), !hasEntries(item) { return }
             removingOwn { if !followRights(below: item) { write(item) } }
+        case .doubtedLinks: checkLinks(pictures)
         case .placed(let item):
             followLink(item, pictures)
             state.withLock { $0.placed -= 1 }
@@ -119,7 +121,6 @@ final class DesktopEntries: Sendable {
             }
             guard let item else { return }
             moveTree(path, item, pictures)
-            checkLinks()
             state.withLock { $0.formerPaths.remove(path, of: item) }
         case .lookedUp(let item, let answer):
             seeTo(item, pictures)

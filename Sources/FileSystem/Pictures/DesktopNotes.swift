@@ -19,6 +19,8 @@ enum DesktopNote {
     case linked(Set<ItemNumber>, SingleCall)
     /// An absolute path has entries that an earlier mount made, and was no document's.
     case stray([UInt8])
+    /// Names have changed, or promises came: symlinks may lead to others.
+    case doubtedLinks
     /// All that an earlier mount may have left has been looked for, and at.
     case searched
 
@@ -81,12 +83,16 @@ struct DesktopNotes {
     var formerPaths = OtherPaths()
     /// Of directories that links lead to which were listed.
     var folderLinks = OtherPaths()
+    /// Symlinks that were seen in listed directories, wherever they lead.
+    private(set) var symlinks: Set<ItemNumber> = []
+    /// Whether what they lead to is to be looked at again.
+    private var hasDoubtedLinks = false
     /// Documents that have entries, or had in this mount, and the last version that these were of:
     /// whatever is in its place gets others.
     var written: [DocumentID: NodeNumber] = [:]
     /// Whether there were too many of them, so that others may have entries, too.
     var hasForgottenWritten = false
-    /// In place of ``losses`` for a directory that was listed when it had fewer paths.
+    /// In place of ``losses`` for a directory that was listed when it had fewer paths, or fewer promises.
     static let listedBefore = -1
     /// Directories that were listed, and what ``losses`` was then.
     var listed: [ItemNumber: Int] = [:]
@@ -118,7 +124,32 @@ struct DesktopNotes {
     }
 
     /// Whether there is more that might be wrong.
-    var isUnfinished: Bool { !notes.isEmpty || !strays.isEmpty || hasLostNotes }
+    var isUnfinished: Bool {
+        !notes.isEmpty || !strays.isEmpty || hasLostNotes || hasDoubtedLinks
+    }
+
+    /// Symlinks that are remembered at most.
+    private static let symlinkLimit = 10_000
+
+    mutating func add(_ symlinks: [ItemNumber]) {
+        for symlink in symlinks where self.symlinks.count < Self.symlinkLimit {
+            self.symlinks.insert(symlink)
+        }
+    }
+
+    /// A symlink is gone.
+    mutating func forget(_ symlink: ItemNumber) { symlinks.remove(symlink) }
+
+    /// What links lead to may be another.
+    mutating func doubtLinks() {
+        if !symlinks.isEmpty || !links.isEmpty { hasDoubtedLinks = true }
+    }
+
+    /// Whether it may, since this was asked last.
+    mutating func takeDoubt() -> Bool {
+        defer { hasDoubtedLinks = false }
+        return hasDoubtedLinks
+    }
 
     /// Notes that wait; what comes to more is lost, and so are the entries' rights to be believed
     /// only as far as their times tell.

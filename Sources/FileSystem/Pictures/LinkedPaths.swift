@@ -22,6 +22,8 @@ struct LinkedPaths {
     private var paths: [ItemNumber: Set<Path>] = [:]
     private var count = 0
 
+    var isEmpty: Bool { count == 0 }
+
     func contains(_ path: Path) -> Bool { folders[Self.folder(of: path)]?.links[path] != nil }
 
     /// Every link, in no order.

@@ -68,10 +68,15 @@ extension VolumeState {
     private func followPromise(
         _ position: MemoryIndex.Position, _ pictures: VolumePictures, isNew: Bool
     ) {
-        let name = index[item: position].pointee.firstName
-        guard name != 0, index[item: position].pointee.place.isAway else { return }
-        pictures.desktop?.promised(
-            number(position), in: number(index[name: name].pointee.parent), isNew: isNew)
+        guard let desktop = pictures.desktop, index[item: position].pointee.place.isAway else {
+            return
+        }
+        var name = index[item: position].pointee.firstName
+        while name != 0 {
+            desktop.promised(
+                number(position), in: number(index[name: name].pointee.parent), isNew: isNew)
+            name = index[name: name].pointee.nextOfItem
+        }
     }
 }
 
@@ -94,6 +99,7 @@ extension VolumePictures {
             volume.scheduler.at(MonotonicClock.now) { [weak self] in self?.cancel(item) }
         }
         guard let desktop else { return }
+        desktop.renamed()
         for left in Self.namesLeft(by: state.number(position), effects) {
             let (above, former) = (state.index.find(left.parent), state.index.find(left.item))
             guard above != 0, former != 0 else { continue }

@@ -224,6 +224,30 @@ struct LostEntryTests {
         }
     }
 
+    @Test(.enabled(if: DataPath.ordinaryUsersCanMount, "needs fusermount3"))
+    func `promises in a directory that cannot be entered are stood for as soon as it can`() throws {
+        try withPictures(.ordinaryUser) { (desk) throws in
+            let source = desk.container.base + "/images"
+            mkdir(source, 0o755)
+            let image = try desk.reference(PictureDesk.slide(1), "slide").bytes
+            try PictureDesk.write(image, to: "\(source)/a.png")
+            desk.agent.makeDirectory("in")
+            let folder = desk.container.mountPoint + "/in"
+            let done = try desk.container.command("import", "--promise", source, folder)
+            #expect(done.status == 0, "\(done)")
+            desk.agent.changeMode("in", 0o600)
+            // A listing has seen it as it is, and there is none when it can be.
+            #expect(desk.agent.names("in") == ["a.png"])
+            for _ in 0..<2 {
+                #expect(try waitUntil { try desk.entries().isEmpty })
+                desk.agent.changeMode("in", 0o700)
+                #expect(try waitUntil { try desk.entries().count == 4 })
+                desk.agent.changeMode("in", 0o600)
+            }
+            #expect(desk.count("fetchedBytes") == 0)
+        }
+    }
+
     @Test(arguments: [true, false])
     func `the entries of what a save has made another document follow it`(
         _ isLink: Bool

@@ -148,6 +148,34 @@ struct StoredPictureTests {
         }
     }
 
+    @Test func `a link has pictures of what it leads to now, when that is another promise`() throws
+    {
+        try #require(isInstalled("gio"))
+        try withPromises { desk, agent in
+            agent.shell("for i in 0 1 2; do touch -d @$((i + 1))000000 $i.slide; done")
+            agent.shell("mkdir links; ln -s ../0.slide links/link; ls . links")
+            try #expect(waitUntil { try isSeen(desk, "links/link") })
+            try #expect(waitUntil { try desk.entries().count == 4 * (3 + 1) })
+            agent.shell("mv 0.slide a.slide; mv 1.slide 0.slide")
+            try #expect(waitUntil { try isSeen(desk, "links/link") })
+            let exchange = 2
+            agent.rename("0.slide", "2.slide", flags: exchange)
+            try #expect(waitUntil { try isSeen(desk, "links/link") })
+            agent.shell("mv a.slide 1.slide; rm 0.slide")
+            try #expect(waitUntil { try desk.entries().count == 4 * 2 })
+            // What comes to be where it leads, and what becomes a promise there.
+            agent.shell("mv 1.slide 0.slide")
+            try #expect(waitUntil { try isSeen(desk, "links/link") })
+            agent.store("3.slide", PictureDesk.slide(3))
+            agent.shell("ln -s ../3.slide links/late; ls links")
+            try #expect(!isSeen(desk, "links/late"))
+            let path = "\(desk.container.mountPoint)/3.slide"
+            try #expect(waitUntil { try desk.container.command("evict", path).status == 0 })
+            try #expect(waitUntil { try isSeen(desk, "links/late") })
+            #expect(count(agent, "fetchedBytes") == 0)
+        }
+    }
+
     @Test func `promises seen through a link to their folder have pictures for file managers`()
         throws
     {
