@@ -72,4 +72,22 @@ import Testing
             try opened.document.close()
         }
     }
+
+    @Test(arguments: places) func `a document that was closed has nothing unsaved`(
+        _ place: DataPath
+    ) throws {
+        try withConflict(place) { opened, agent, _, _ in
+            #expect(opened.document.hasUnsavedChanges)
+            agent.unlink("note")
+            expectSoon { opened.document.conflict?.isDeleted == true }
+            // It is kept in another file, and the document is closed.
+            try opened.document.resolve(.both)
+            #expect(opened.document.state == [.closed, .editingDisabled])
+            #expect(opened.count("copy") == 1 && !opened.document.hasUnsavedChanges)
+        }
+        try withConflict(place) { opened, _, path, _ in
+            opened.document.closeWithoutSaving()
+            #expect(!opened.document.hasUnsavedChanges && text(of: path) == "theirs")
+        }
+    }
 }

@@ -25,6 +25,32 @@ import Testing
         }
     }
 
+    /// Who looks at that moment misses the file where it was, and does not wait there for it to come back.
+    @Test func `what is saved and moved at once is loaded at once`() throws {
+        try withVolume(.passthrough) { volume in
+            let agent = try volume.agent()
+            var name: ByteString = "note"
+            agent.store("note", "")
+            let opened = try OpenedDocument("\(volume.directory)/note")
+            var times: [UInt64] = []
+            for number in 0..<16 {
+                let text = "\(number)"
+                let moved: ByteString = "note\(number)"
+                agent.store(name, ByteString(text))
+                // The document is told, and on its way to the file.
+                usleep(1_000 + 200 * UInt32(number))
+                agent.rename(name, moved)
+                let start = MonotonicClock.now
+                expectSoon { opened.text == text }
+                times.append(MonotonicClock.now - start)
+                expectSoon { opened.document.path == "\(volume.directory)/\(moved)" }
+                name = moved
+            }
+            #expect(times.count { $0 > 150_000_000 } < 4, "\(times)")
+            try opened.document.close()
+        }
+    }
+
     @Test func `a document is open though its mount goes away when it has been read`() throws {
         try withVolume(.passthrough) { volume in
             // While it is used in the hook nobody else uses it.

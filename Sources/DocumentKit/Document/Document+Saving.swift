@@ -147,9 +147,11 @@ extension Document {
             return core.signal { $0.foundKnown() }
         }
         // Nothing can be claimed there.
-        if isFolderGone(of: before.path) { return try miss() }
+        if isFolderGone(of: before.path) { return try miss(at: before.path) }
         try coordinate(before.path, .readWithoutChanges, before.presentation) { place in
-            guard let read = try DocumentBytes.read(place) else { return try miss() }
+            guard let read = try DocumentBytes.read(place) else {
+                return try miss(at: before.path)
+            }
             core.signal { $0.misses = 0 }
             if before.knows(read.state), before.conflict == nil {
                 return core.signal { core in
@@ -179,10 +181,15 @@ extension Document {
 
     /// There is no file: the second time it counts as deleted. Not where its mount went away after it was
     /// looked for.
-    private func miss() throws {
+    private func miss(at place: String) throws {
         try checkMount(core.withLock { $0 })
         if followed() { return }
         let presentation = core.signal { core -> FilePresentation? in
+            // It was moved meanwhile, and is looked at where it is.
+            if core.path != place {
+                core.lookTime = MonotonicClock.now
+                return nil
+            }
             core.misses += 1
             if core.misses == 1 {
                 core.lookTime = MonotonicClock.after(milliseconds: 200)

@@ -45,7 +45,7 @@ public final class Document<Contents: DocumentContents>: Sendable {
     public var state: DocumentState { core.withLock { $0.state } }
     /// Where its file is.
     public var path: String { core.withLock { $0.path } }
-    /// What is not saved.
+    /// What is not saved; nothing once it is closed.
     public var hasUnsavedChanges: Bool { core.withLock { $0.isUnsaved } }
     /// How many changes were made, undone or redone since it was opened.
     public var changeCount: Int { core.withLock { $0.changeCount } }

@@ -112,6 +112,8 @@ extension Document {
         /// It is closed from now on. Returns what told of its file.
         mutating func close() -> FilePresentation? {
             setConflict(nil)
+            // What was not saved is in another file, or nobody wants it.
+            savedCount = changeCount
             setState(.editingDisabled, true)
             setState(.closed, true)
             return presentation.take()
