@@ -13,6 +13,16 @@ package enum Processes {
         return state.letter == "Z" || state.letter == "X"
     }
 
+    /// Whether a process is gone with all its threads, and so with all that it had open.
+    package static func hasEnded(_ process: Int32) -> Bool {
+        guard let fields = fields(of: process) else {
+            return kill(process, 0) != 0 && errno == ESRCH
+        }
+        // A zombie that nobody has waited for yet counts itself.
+        return fields.count > 17 && (fields[0] == "Z" || fields[0] == "X")
+            && Int(fields[17]) ?? 0 <= 1
+    }
+
     /// Its state, as ps(1) shows it, its parent, and when it began, in ticks since the machine did; `nil` if
     /// it is gone or cannot be seen.
     package static func state(of process: Int32) -> (

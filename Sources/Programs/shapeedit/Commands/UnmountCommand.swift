@@ -47,12 +47,12 @@ struct UnmountCommand: ParsableCommand {
         }
     }
 
-    /// The container is free when the daemon is gone.
+    /// The container is free when the daemon is gone, and the disk that it is on can be taken away.
     private static func waitForEnd(
         of daemon: Int32, _ status: MountStatus, _ point: MountPoint
     ) throws(Failure) {
         for _ in 0..<6_000 {
-            if Processes.isDead(daemon) { return try checkFinished(daemon, status) }
+            if Processes.hasEnded(daemon) { return try checkFinished(daemon, status) }
             usleep(10_000)
         }
         // A sandbox that was begun meanwhile has the mount too, until it ends.
