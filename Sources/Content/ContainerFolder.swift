@@ -137,11 +137,13 @@ package struct ContainerFolder: Sendable {
 
     /// Whether there are contents of documents, whatever else is missing.
     package var hasContents: Bool {
-        let hasFiles: (String) -> Bool = { folder in
-            !((try? Directories.names(in: folder)) ?? []).isEmpty
+        let hasFiles: (String, (_ name: String) -> Bool) -> Bool = { folder, isOurs in
+            ((try? Directories.names(in: folder)) ?? []).contains(where: isOurs)
         }
-        if [staging, packs, incoming].contains(where: hasFiles) { return true }
-        return ((try? Directories.names(in: blobs)) ?? []).contains { hasFiles(blobs + "/" + $0) }
+        let isBlob: (String) -> Bool = { Self.hash(of: $0) != nil }
+        return hasFiles(staging) { Self.node(of: $0) != nil }
+            || hasFiles(packs) { Self.number(of: $0) != nil } || hasFiles(incoming, isBlob)
+            || hasFiles(blobs) { hasFiles(blobs + "/" + $0, isBlob) }
     }
 
     /// Whether the container has its catalog. Fails where the folder may not be entered.

@@ -255,7 +255,7 @@ extension ContainerCheck {
             version.place.isBlob
             ? version.hash.map(content.folder.blob) : content.folder.staging(version.node)
         guard let path, let slash = path.lastIndex(of: "/") else { return false }
-        return [path, String(path[..<slash])].contains { kind(of: $0) == S_IFLNK }
+        return [path, String(path[..<slash])].contains { ForeignFiles.kind(of: $0) == S_IFLNK }
     }
 
     /// The current version of a file: there, whole, and told alike by the item.

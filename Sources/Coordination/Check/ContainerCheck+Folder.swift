@@ -9,67 +9,17 @@ internal import SystemCalls
 /// The container's folder: what is not ours is named and left alone.
 extension ContainerCheck {
     mutating func checkFolder() {
-        let folder = content.folder
-        for name in listing(folder.path) where !ContainerFolder.names.contains(name) {
-            findForeign(name)
+        for path in ForeignFiles.paths(in: content.folder) {
+            find(
+                "\(content.folder.path)/\(path) does not belong there; it was left alone",
+                repaired: false)
         }
-        for name in listing(folder.journal) where !Journal.names.contains(name) {
-            findForeign("journal/" + name)
-        }
-        for name in listing(folder.staging) where ContainerFolder.node(of: name) == nil {
-            findForeign("staging/" + name)
-        }
-        for name in listing(folder.packs) where ContainerFolder.number(of: name) == nil {
-            findForeign("packs/" + name)
-        }
-        for name in listing(folder.spare)
-        where ContainerFolder.number(of: name) == nil
-            || kind(of: folder.spare + "/" + name) != S_IFREG
-        {
-            findForeign("spare/" + name)
-        }
-        for place in ["digests", "incoming"] {
-            for name in listing(folder.path + "/" + place)
-            where ContainerFolder.hash(of: name.replacing(ContainerFolder.mapSuffix, with: ""))
-                == nil
-            {
-                findForeign(place + "/" + name)
-            }
-        }
-        checkPictures()
-        for shelf in listing(folder.blobs) {
-            let path = folder.blobs + "/" + shelf
-            guard ContainerFolder.isShelf(shelf), kind(of: path) == S_IFDIR
-            else {
-                findForeign("blobs/" + shelf)
-                continue
-            }
-            for name in listing(path) {
-                if ContainerFolder.hash(of: name) == nil || !name.hasPrefix(shelf)
-                    || kind(of: path + "/" + name) != S_IFREG
+        let pictures = content.folder.pictures
+        for shelf in listing(pictures) {
+            for name in listing(pictures + "/" + shelf) {
+                if let node = PictureFolder.node(shelf: shelf, name: name),
+                    ForeignFiles.kind(of: "\(pictures)/\(shelf)/\(name)") == S_IFREG
                 {
-                    findForeign("blobs/\(shelf)/\(name)")
-                }
-            }
-        }
-    }
-
-    private mutating func checkPictures() {
-        let folder = content.folder.pictures
-        for shelf in listing(folder) {
-            let path = folder + "/" + shelf
-            guard ContainerFolder.isShelf(shelf), kind(of: path) == S_IFDIR
-            else {
-                findForeign("pictures/" + shelf)
-                continue
-            }
-            for name in listing(path) {
-                let node = PictureFolder.node(shelf: shelf, name: name)
-                if node == nil && !PictureFolder.isUnfinished(shelf: shelf, name: name)
-                    || kind(of: path + "/" + name) != S_IFREG
-                {
-                    findForeign("pictures/\(shelf)/\(name)")
-                } else if let node {
                     checkPicture(node)
                 }
             }
@@ -105,12 +55,6 @@ extension ContainerCheck {
         }
     }
 
-    private mutating func findForeign(_ path: String) {
-        find(
-            "\(content.folder.path)/\(path) does not belong there; it was left alone",
-            repaired: false)
-    }
-
     /// A crash between forgetting a version and removing its bytes leaves blobs that nothing refers
     /// to: no damage. In a container that was found damaged they stay.
     func removeUnusedBlobs() throws(Failure) {
@@ -125,10 +69,5 @@ extension ContainerCheck {
 
     private func listing(_ path: String) -> [String] {
         ((try? Directories.names(in: path)) ?? []).sorted()
-    }
-
-    func kind(of path: String) -> mode_t {
-        var status = stat()
-        return lstat(path.cPath, &status) == 0 ? status.st_mode & S_IFMT : 0
     }
 }

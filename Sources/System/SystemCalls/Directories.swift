@@ -110,14 +110,20 @@ public enum Directories {
     }
 
     /// Removes `path` with everything below it; does not follow symlinks. Missing is not an error.
-    public static func removeTree(_ path: String) throws(Errno) {
+    ///
+    /// - Parameter kept: paths that stay, and so do the directories that they are in.
+    public static func removeTree(
+        _ path: String, except kept: Set<String> = []
+    ) throws(Errno) {
+        if kept.contains(path) { return }
         var status = stat()
         if lstat(path.cPath, &status) != 0 {
             if Glibc.errno == ENOENT { return }
             throw Errno.last
         }
         if status.st_mode & S_IFMT == S_IFDIR {
-            for name in try names(in: path) { try removeTree(path + "/" + name) }
+            for name in try names(in: path) { try removeTree(path + "/" + name, except: kept) }
+            if kept.contains(where: { $0.hasPrefix(path + "/") }) { return }
             try check { rmdir(path.cPath) }
         } else {
             if unlink(path.cPath) == 0 { return }

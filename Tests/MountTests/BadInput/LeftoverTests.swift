@@ -201,12 +201,12 @@ struct LeftoverTests {
             try broken.whileMounted { agent in
                 for number in 1...9 { agent.store("doc\(number)", "content \(number)") }
             }
-            // What stops it, wherever it has come to in the folder.
-            try broken.damage("mkdir -p packs/stays; touch packs/stays/file; chattr +i packs/stays")
+            // What stops it, wherever it has come to in the folder, and has the name of something of its own.
+            try broken.damage("mkdir -p packs/7; touch packs/7/file; chattr +i packs/7")
             let cutOff = try container.command("container", "delete", "--force", "test")
             #expect(cutOff.status == EX_IOERR, "\(cutOff)")
             try broken.expectNobodyOpens(status: EX_DATAERR, saying: "catalog.sqlite")
-            try broken.damage("chattr -i packs/stays")
+            try broken.damage("chattr -i packs/7")
             let again = try container.command("container", "delete", "--force", "test")
             #expect(again.status == 0, "\(again)")
             #expect(access(broken.folder, F_OK) != 0)

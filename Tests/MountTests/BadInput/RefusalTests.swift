@@ -261,6 +261,32 @@ import Testing
         }
     }
 
+    @Test func `files of others in the folders of a container stay when it is deleted`() throws {
+        try withBrokenContainer { broken in
+            let places = ["blobs/ab", "journal", "packs", "pictures", "spare", "staging"]
+            try broken.damage("mkdir -p \(places.joined(separator: " "))")
+            for place in places { try broken.damage("echo mine > \(place)/notes.txt") }
+            let container = broken.container
+            let checked = try container.check()
+            let deleted = try container.command("container", "delete", "--force", "test")
+            #expect(deleted.status == 0, "\(deleted)")
+            for place in places {
+                let path = "\(broken.folder)/\(place)/notes.txt does not belong"
+                #expect(checked.text.contains(path), "\(checked)")
+                #expect(deleted.errorText.contains(path), "\(deleted)")
+            }
+            let left = try run(
+                ["sh", "-c", "find . -type f | sort; cat */notes.txt blobs/ab/*"],
+                directory: broken.folder)
+            let names = places.map { "./\($0)/notes.txt\n" }.joined()
+            #expect(
+                left.text == names + String(repeating: "mine\n", count: places.count), "\(left)")
+            // They are no contents of a container, and keep nobody from making one.
+            let made = try container.command("container", "create", "test")
+            #expect(made.status == 0, "\(made)")
+        }
+    }
+
     @Test func `a container that is behind a link is not deleted in words alone`() throws {
         try withBrokenContainer { broken in
             let moved = try run(

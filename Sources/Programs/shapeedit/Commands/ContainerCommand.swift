@@ -168,15 +168,13 @@ struct ContainerCommand: ParsableCommand {
             let identity = Container.identity(at: path)
             let removePictures = DesktopPlaces(ContainerFolder(path: path))
                 .removal(ofContainer: name)
-            var foreign: [String] = []
+            let foreign = ForeignFiles.paths(in: ContainerFolder(path: path)).map {
+                path + "/" + $0
+            }
             do throws(Errno) {
-                let names = try Directories.names(in: path)
-                let own = names.filter(ContainerFolder.names.contains).map { path + "/" + $0 }
-                foreign = names.filter { !ContainerFolder.names.contains($0) }.sorted()
-                for entry in own where entry == first { try Directories.removeTree(entry) }
-                for entry in own where entry != first && entry != last {
-                    try Directories.removeTree(entry)
-                }
+                let kept = Set(foreign)
+                try Directories.removeTree(first)
+                try Directories.removeTree(path, except: kept.union([last]))
                 try Directories.removeTree(foreign.isEmpty ? path : last)
             } catch {
                 throw Failure(.inputOutput, "\(path): \(error)")
@@ -184,9 +182,8 @@ struct ContainerCommand: ParsableCommand {
             withExtendedLifetime(lock) {}
             removePictures()
             if let identity { DocumentHistories.remove(ofContainer: name, identity: identity) }
-            for name in foreign {
-                Console.complain(
-                    "\(path)/\(name) does not belong to the container; it was left alone")
+            for entry in foreign {
+                Console.complain("\(entry) does not belong to the container; it was left alone")
             }
             if json {
                 Console.say(
