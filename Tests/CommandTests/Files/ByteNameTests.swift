@@ -70,6 +70,40 @@ struct ByteNameTests {
     }
 
     @Test(arguments: DataPath.mounts.prefix(1))
+    func `JSON has the bytes of every path`(_ place: DataPath) throws {
+        try withDesk(place) { desk in
+            func say(_ words: ByteString...) throws -> JSONValue {
+                try JSONValue.read(try desk.run(bytes: words + ["--json"]).bytes)
+            }
+            func expect(_ said: JSONValue, _ name: String, _ path: ByteString) {
+                #expect(said[name]?.text?.contains("\u{FFFD}") == true, "\(said)")
+                #expect(said[name + "Bytes"]?.text == Self.base64(path), "\(said)")
+            }
+            try desk.run(bytes: "new", Self.name)
+            let text = Self.name + ".txt"
+            let converted = try say("convert", Self.name, text)
+            expect(converted, "source", Self.name)
+            expect(converted, "target", text)
+            let other = Self.name + ".list"
+            try desk.run(bytes: "new", other)
+            let different = try say("diff", Self.name, other)
+            expect(different, "first", Self.name)
+            expect(different, "second", other)
+            expect(try say("grant", Self.name, "--to", "reader"), "document", Self.name)
+            expect(try say("revoke", Self.name), "document", Self.name)
+            // That of the folder where a container is mounted, too.
+            let base = try #require(desk.volume.container).base
+            let point = ByteString(base + "/") + ByteString([0xff])
+            try desk.shell("mkdir \(base)/$(printf '\\377')")
+            try desk.run("container", "create", "other")
+            try desk.run(bytes: "mount", "other", point)
+            defer { _ = try? desk.run(bytes: "unmount", point) }
+            expect(try say("container", "info", "other"), "mountPoint", point)
+            expect(try #require(try say("status", point).elements.first), "mountPoint", point)
+        }
+    }
+
+    @Test(arguments: DataPath.mounts.prefix(1))
     func `what is found has the names it has`(_ place: DataPath) throws {
         try withDesk(place) { desk in
             let folder: ByteString = ByteString([0xff]) + "folder"

@@ -84,8 +84,8 @@ struct BookmarkCommand: ParsableCommand {
             if subject.json {
                 var members = [("container", JSONText.string(token.container))]
                 members += JSONText.path("path", found.path)
+                members += JSONText.path("mountPoint", found.mountPoint)
                 members += [
-                    ("mountPoint", JSONText.string(found.mountPoint)),
                     ("document", JSONText.string(token.token.document.description)),
                     ("stale", found.isStale ? "true" : "false"),
                 ]

@@ -96,8 +96,7 @@ struct ContainerCommand: ParsableCommand {
                     JSONText.object(
                         [("name", JSONText.string(name))] + JSONText.path("folder", path)
                             + [("bytes", "\(bytes)"), ("store", JSONText.string(store))]
-                            + (point.map { JSONText.path("mountPoint", $0) }
-                                ?? [("mountPoint", "null")])))
+                            + JSONText.path("mountPoint", point)))
             } else {
                 Console.say(line: "\(name): \(path), \(Count.size(bytes)) on the disk")
                 if let store { Console.say(line: "its store: \(store)") }

@@ -52,7 +52,8 @@ struct MountStatus {
     /// All of it as an object of a list of mounts, indented.
     var object: String {
         let head =
-            "  {\n  \"mountPoint\": \(PathText.quoted(point)),\n"
+            "  {\n"
+            + PathText.members("mountPoint", point).map { "  \"\($0)\": \($1),\n" }.joined()
             + "  \"pid\": \(self["process"] ?? "null")"
         var facts = String(text.drop { $0 != "\n" }.dropFirst())
         // The list has a closing brace of its own.

@@ -73,7 +73,7 @@ struct StatusWatch {
         for point in summaries.keys where !known.contains(point) {
             summaries[point] = nil
             say(
-                [("mountPoint", JSONText.string(point)), ("mounted", "false")],
+                JSONText.path("mountPoint", point) + [("mounted", "false")],
                 "\(point): unmounted")
         }
         for file in transfers.keys.sorted() where !coming.contains(file) {
@@ -86,8 +86,8 @@ struct StatusWatch {
         if summaries[point] == summary { return }
         summaries[point] = summary
         say(
-            [
-                ("mountPoint", JSONText.string(point)), ("uploads", String(summary.uploads)),
+            JSONText.path("mountPoint", point) + [
+                ("uploads", String(summary.uploads)),
                 ("downloads", String(summary.downloads)),
                 ("problem", JSONText.string(summary.problem)),
             ],

@@ -55,22 +55,24 @@ struct ClaimsCommand: ParsableCommand {
     }
 
     private static func line(_ point: String, _ claim: Int, _ claimant: Claimant) -> String {
-        JSONText.object([
-            ("mountPoint", JSONText.string(point)), ("claim", String(claim)),
-            ("process", String(claimant.process)),
-            ("command", JSONText.string(claimant.command)),
-            ("kind", JSONText.string(claimant.kind.rawValue)),
-            ("state", JSONText.string(claimant.state.rawValue)),
-            ("since", String(claimant.since)),
-            (
-                "targets",
-                JSONText.array(
-                    claimant.targets.map {
-                        JSONText.object(
-                            "path", at: $0.path,
-                            [("access", JSONText.string($0.access.rawValue))])
-                    })
-            ),
-        ])
+        JSONText.object(
+            "mountPoint", at: point,
+            [
+                ("claim", String(claim)),
+                ("process", String(claimant.process)),
+                ("command", JSONText.string(claimant.command)),
+                ("kind", JSONText.string(claimant.kind.rawValue)),
+                ("state", JSONText.string(claimant.state.rawValue)),
+                ("since", String(claimant.since)),
+                (
+                    "targets",
+                    JSONText.array(
+                        claimant.targets.map {
+                            JSONText.object(
+                                "path", at: $0.path,
+                                [("access", JSONText.string($0.access.rawValue))])
+                        })
+                ),
+            ])
     }
 }

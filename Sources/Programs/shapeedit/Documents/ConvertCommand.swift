@@ -52,10 +52,10 @@ struct ConvertCommand: ParsableCommand {
         if !DocumentOutput.isStandardOutput(target) {
             Console.say(
                 line: json
-                    ? JSONText.object([
-                        ("source", JSONText.string(source)), ("target", JSONText.string(target)),
-                        ("losses", JSONText.array(losses.map(JSONText.string))),
-                    ]) : "made \(target)")
+                    ? JSONText.object(
+                        JSONText.path("source", source) + JSONText.path("target", target)
+                            + [("losses", JSONText.array(losses.map(JSONText.string)))])
+                    : "made \(target)")
         }
     }
 

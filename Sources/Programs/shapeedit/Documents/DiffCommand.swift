@@ -30,10 +30,9 @@ struct DiffCommand: ParsableCommand {
         let changes = old.differences(to: new)
         if json {
             Console.say(
-                JSONText.object([
-                    ("first", JSONText.string(first)), ("second", JSONText.string(second)),
-                    ("changes", JSONText.array(changes.map(JSONText.change))),
-                ]))
+                JSONText.object(
+                    JSONText.path("first", first) + JSONText.path("second", second)
+                        + [("changes", JSONText.array(changes.map(JSONText.change)))]))
         } else {
             for change in changes { Console.say(change.description) }
         }

@@ -26,9 +26,9 @@ enum JSONText {
         object(self.path(name, path) + members)
     }
 
-    /// The members of an object that tell a path.
-    static func path(_ name: String, _ path: String) -> [(String, String)] {
-        PathText.members(name, path)
+    /// The members of an object that tell a path, or that there is none.
+    static func path(_ name: String, _ path: String?) -> [(String, String)] {
+        path.map { PathText.members(name, $0) } ?? [(name, "null")]
     }
 
     static func change(_ change: Change) -> String {

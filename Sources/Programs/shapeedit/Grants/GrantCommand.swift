@@ -32,12 +32,14 @@ struct GrantCommand: ParsableCommand {
         try subject.grant(to: to, terms)
         Console.say(
             line: json
-                ? JSONText.object([
-                    ("document", JSONText.string(document)),
-                    ("container", JSONText.string(subject.container)),
-                    ("app", JSONText.string(to)), ("access", JSONText.string(terms.access.text)),
-                    ("until", JSONText.string(terms.until?.exactText)),
-                ])
+                ? JSONText.object(
+                    "document", at: document,
+                    [
+                        ("container", JSONText.string(subject.container)),
+                        ("app", JSONText.string(to)),
+                        ("access", JSONText.string(terms.access.text)),
+                        ("until", JSONText.string(terms.until?.exactText)),
+                    ])
                 : "\(document): \(to) may \(terms.access.text)\(Self.end(until))")
     }
 
@@ -69,10 +71,9 @@ struct RevokeCommand: ParsableCommand {
         }
         if json {
             Console.say(
-                JSONText.object([
-                    ("document", JSONText.string(document)),
-                    ("revoked", JSONText.array(revoked.map(JSONText.string))),
-                ]))
+                JSONText.object(
+                    "document", at: document,
+                    [("revoked", JSONText.array(revoked.map(JSONText.string)))]))
         } else if revoked.isEmpty {
             Console.say(line: "\(document): nothing was granted")
         } else {

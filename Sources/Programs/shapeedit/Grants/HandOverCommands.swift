@@ -80,12 +80,10 @@ private struct HandOver {
     func say(json: Bool) {
         let how = isCopy ? "imported a copy" : "opened in place"
         if json {
-            var members = [
-                ("document", JSONText.string(document)), ("app", JSONText.string(app)),
-                ("how", JSONText.string(how)),
-            ]
-            members += JSONText.path("path", path)
-            Console.say(JSONText.object(members))
+            let words = [("app", JSONText.string(app)), ("how", JSONText.string(how))]
+            Console.say(
+                JSONText.object(
+                    JSONText.path("document", document) + words + JSONText.path("path", path)))
         } else {
             Console.say(line: "\(how): \(path)")
         }
