@@ -42,8 +42,7 @@ package final class StoreOwnership: Sendable {
     private let waits: @Sendable () -> Void
     /// Told whether what counts as stored has to be compared (``isUncompared``), when that is found out.
     private let tells: @Sendable (_ isUncompared: Bool) -> Void
-    /// Seconds of ``WallClock``.
-    private let time: @Sendable () -> Int64
+    private let clocks: @Sendable () -> Clocks
     private let began = MonotonicClock.now
     /// What has been found out in this mount. One finds out at a time.
     private struct Verdict {
@@ -58,12 +57,12 @@ package final class StoreOwnership: Sendable {
     ///   - notice: nanoseconds that others are given to notice that the container uses the store.
     ///   - waits: called when they have to be given them.
     ///   - tells: called when it has been found out whether what counts as stored has to be compared.
-    ///   - time: seconds, which go on from one mount to the next.
+    ///   - clocks: tells how much of `notice` has gone by, also between two mounts.
     package init(
         _ store: any ContentStore, address: String, path: String,
         notice: UInt64 = StoreOwnership.notice, waits: @escaping @Sendable () -> Void = {},
         tells: @escaping @Sendable (_ isUncompared: Bool) -> Void = { _ in },
-        time: @escaping @Sendable () -> Int64 = { WallClock.now.seconds }
+        clocks: @escaping @Sendable () -> Clocks = { Clocks() }
     ) {
         self.store = store
         // The path of a folder may hold anything.
@@ -74,7 +73,7 @@ package final class StoreOwnership: Sendable {
         self.notice = notice
         self.waits = waits
         self.tells = tells
-        self.time = time
+        self.clocks = clocks
     }
 
     private static let mark = ContentHash(bytes: [UInt8](repeating: 0, count: 32))
@@ -224,14 +223,15 @@ package final class StoreOwnership: Sendable {
 
     /// How much of ``notice`` is left, of which a mount that ended has waited a part; `nil` if it is over.
     private func restOfNotice() throws(StoreError) -> UInt64? {
-        let now = time()
+        let now = clocks()
         let line = try lines().last { isNoticed($0) }
-        guard let since = line.flatMap({ Int64($0[2]) }), since <= now else {
+        guard let since = line.flatMap({ Clocks($0.dropFirst(2)) }),
+            let passed = now.passed(since: since)
+        else {
             try note(sharedSince: now)
             return notice
         }
-        let (passed, isLong) = UInt64(now - since).multipliedReportingOverflow(by: 1_000_000_000)
-        return isLong || passed >= notice ? nil : notice - passed
+        return passed >= notice ? nil : notice - passed
     }
 
     /// Gives the mark, which has `token`, the next one.
@@ -314,12 +314,12 @@ package final class StoreOwnership: Sendable {
     }
 
     private func isNoticed(_ words: [Substring]) -> Bool {
-        words.count == 3 && words[0] == Self.noticed && words[1] == address
+        words.count == 4 && words[0] == Self.noticed && words[1] == address
     }
 
-    private func note(sharedSince seconds: Int64?) throws(StoreError) {
+    private func note(sharedSince clocks: Clocks?) throws(StoreError) {
         var lines = try lines().filter { !isNoticed($0) }.map { $0.joined(separator: "\t") }
-        if let seconds { lines.append("\(Self.noticed)\t\(address)\t\(seconds)") }
+        if let clocks { lines.append("\(Self.noticed)\t\(address)\t\(clocks.text)") }
         try SmallFile.replace(path, lines.map { $0 + "\n" }.joined())
     }
 }

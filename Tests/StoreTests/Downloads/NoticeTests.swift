@@ -12,7 +12,7 @@ final class NoticeTests {
     private let folder: String
     private let store = MarkStore()
     private let shared = Array("shared".utf8)
-    private let time = Lock<Int64>(1_000_000)
+    private let clocks = Lock(Clocks(day: 1_000_000, boot: 5_000))
 
     init() throws { folder = try TemporaryDirectory.make() }
 
@@ -47,7 +47,7 @@ final class NoticeTests {
         let cancellation = Cancellation()
         let ownership = StoreOwnership(
             store, address: store.address, path: folder + "/store-owner",
-            waits: { cancellation.cancel() }, time: { [time] in time.withLock { $0 } })
+            waits: { cancellation.cancel() }, clocks: { [clocks] in clocks.withLock { $0 } })
         let call = StoreCall(cancellation: cancellation)
         let problem = kind { () throws(StoreError) in
             let isOwner = try ownership.isOwner(call)
@@ -57,7 +57,12 @@ final class NoticeTests {
         return problem == .cancelled
     }
 
-    private func pass(_ seconds: Int64) { time.withLock { $0 += seconds } }
+    private func pass(_ seconds: UInt64) {
+        clocks.withLock {
+            $0.day += seconds
+            $0.boot += seconds
+        }
+    }
 
     @Test(arguments: [false, true])
     func `the time in which others notice a container goes on when that is unmounted`(
@@ -76,15 +81,26 @@ final class NoticeTests {
         #expect(try !mountWaits())
     }
 
-    @Test(arguments: [Int64(1_000), -1_000])
-    func `the time in which others notice a container begins anew when there is doubt about it`(
-        _ seconds: Int64
+    /// What makes it uncertain how much time has gone by, or whether anybody could notice.
+    enum Doubt: CaseIterable {
+        case timeOfDaySetForward, timeOfDaySetBack, booted, carriedElsewhere, another
+    }
+
+    @Test(arguments: Doubt.allCases)
+    func `the time in which others notice a container is not over when there is doubt about it`(
+        _ doubt: Doubt
     ) throws {
         store.state.withLock { $0.mark = Array("1-2".utf8) }
         #expect(try mountWaits())
-        // The clock was set back, or somebody who had not noticed has made a mark since.
-        pass(seconds)
-        if seconds > 0 { store.state.withLock { $0.mark = Array("3-4".utf8) } }
+        switch doubt {
+        case .timeOfDaySetForward: clocks.withLock { $0.day += 1_000 }
+        case .timeOfDaySetBack: clocks.withLock { $0.day -= 1_000 }
+        case .booted: clocks.withLock { $0.boot = 10 }
+        case .carriedElsewhere: clocks.withLock { $0.boot += 1_000 }
+        case .another:
+            pass(1_000)
+            store.state.withLock { $0.mark = Array("3-4".utf8) }
+        }
         #expect(try mountWaits())
         pass(119)
         #expect(try mountWaits())
