@@ -19,9 +19,12 @@ package final class StoreCleaning: Sendable {
     private static let first: Int64 = 600
     /// Contents that a listing may leave out though they are there: then it is not worth comparing.
     private static let patience = 100
-    /// The words of a remnant's line, and of a removal's, which no hash is.
+    /// The words of a remnant's line, of a removal's and of a doubt's, which no hash is.
     private static let remnant = "remnant"
     private static let removal = "removal"
+    private static let doubt = "doubt"
+    /// How long the store may carry out what it has not confirmed, in seconds.
+    private static let longestDoubt = Int64(Uploads.longestDoubt / 1_000_000_000)
 
     private let store: any ContentStore
     private let ownership: StoreOwnership
@@ -31,6 +34,8 @@ package final class StoreCleaning: Sendable {
     private let logger: Logger
     /// Tells how long ago the mark was looked at.
     private let clock: @Sendable () -> UInt64
+    /// Seconds of ``WallClock``.
+    private let time: @Sendable () -> Int64
     /// Seconds after the mount.
     private let secondLook: Int64
     /// Which of these a version refers to; `nil` if that cannot be said.
@@ -48,11 +53,13 @@ package final class StoreCleaning: Sendable {
     ///     has not confirmed to have removed.
     ///   - grace: seconds that a blob stays after that; 0: for ever.
     ///   - clock: nanoseconds, also those in which the machine sleeps: others come to the store meanwhile.
+    ///   - time: seconds, which go on from one mount to the next.
     ///   - secondLook: when the mark is looked at again after the mount, in seconds: before another owner would
     ///     remove anything.
     package init(
         _ store: any ContentStore, _ ownership: StoreOwnership, _ uploads: Uploads, path: String,
         grace: Int64, logger: Logger, clock: @escaping @Sendable () -> UInt64 = { BootClock.now },
+        time: @escaping @Sendable () -> Int64 = { WallClock.now.seconds },
         secondLook: Int64 = 30,
         stored: @escaping @Sendable (_ after: ContentHash?) -> [Blob]? = { _ in [] },
         lost: @escaping @Sendable (Blob) -> Void = { _ in },
@@ -65,6 +72,7 @@ package final class StoreCleaning: Sendable {
         self.grace = grace
         self.logger = logger
         self.clock = clock
+        self.time = time
         self.secondLook = secondLook
         self.stored = stored
         self.lost = lost
@@ -102,8 +110,15 @@ package final class StoreCleaning: Sendable {
     /// remove: it may carry that out yet.
     private func doubtEarlierRemovals() {
         // What cannot be read ends each look at the store, too; it is no reason not to mount.
-        guard let known = try? remembered() else { return }
-        for hash in known.removals.keys { uploads.doubt(hash) }
+        guard var known = try? remembered() else { return }
+        let now = time()
+        known.endRemovals(now)
+        // What cannot be kept is in doubt for the whole time again.
+        try? remember(known)
+        for (hash, since) in known.doubts {
+            let rest = Self.longestDoubt - (now - since)
+            uploads.doubt(hash, for: UInt64(rest) * 1_000_000_000)
+        }
     }
 
     /// Finds out who owns the store if nothing may be let go before. A store that does not answer is asked
@@ -142,7 +157,7 @@ package final class StoreCleaning: Sendable {
         let call = StoreCall(cancellation: cancellation, urgency: Urgency(awaited: false))
         let removes = try ownership.isStillOwner(call) && grace > 0
         let known = try remembered()
-        let now = WallClock.now.seconds
+        let now = time()
         var found = Since()
         var last: ContentHash?
         var wrong = 0
@@ -180,8 +195,8 @@ package final class StoreCleaning: Sendable {
             found.remnants.merge(known.remnants) { since, _ in since }
         }
         let gone = found.blobs.filter { $0.value <= now - grace }.map(\.key)
-        let doubtful = Int64(Uploads.longestDoubt / 1_000_000_000)
-        found.removals = known.removals.filter { (now - doubtful...now).contains($0.value) }
+        (found.removals, found.doubts) = (known.removals, known.doubts)
+        found.endRemovals(now)
         // If the daemon dies in between, the store may yet remove any of them.
         var begun = found
         for hash in gone { begun.removals[hash] = now }
@@ -189,7 +204,7 @@ package final class StoreCleaning: Sendable {
         if gone.isEmpty { return }
         var unconfirmed: ContentHash?
         let result = Result { () throws(StoreError) in try remove(gone, &unconfirmed, call) }
-        if let unconfirmed { found.removals[unconfirmed] = WallClock.now.seconds }
+        if let unconfirmed { found.doubts[unconfirmed] = time() }
         try remember(found)
         try result.get()
     }
@@ -267,6 +282,16 @@ package final class StoreCleaning: Sendable {
         var remnants: [String: Int64] = [:]
         /// Blobs that the store was to remove then, or later, and has not confirmed.
         var removals: [ContentHash: Int64] = [:]
+        /// Those that it was not asked to remove any more after that.
+        var doubts: [ContentHash: Int64] = [:]
+
+        /// Nobody removes anything any more. What has been in doubt for long is not.
+        mutating func endRemovals(_ now: Int64) {
+            for hash in removals.keys { doubts[hash] = now }
+            removals = [:]
+            doubts = doubts.mapValues { min($0, now) }
+                .filter { now - $0.value < StoreCleaning.longestDoubt }
+        }
     }
 
     private func remembered() throws(StoreError) -> Since {
@@ -278,6 +303,8 @@ package final class StoreCleaning: Sendable {
                 found.remnants[String(words[2])] = since
             } else if words.count == 3, words[0] == Self.removal {
                 if let hash = ContentHash(name: words[2]) { found.removals[hash] = since }
+            } else if words.count == 3, words[0] == Self.doubt {
+                if let hash = ContentHash(name: words[2]) { found.doubts[hash] = since }
             } else if words.count == 2, let hash = ContentHash(name: words[0]) {
                 found.blobs[hash] = since
             }
@@ -290,6 +317,7 @@ package final class StoreCleaning: Sendable {
             found.blobs.map { "\($0.key) \($0.value)\n" }
             + found.remnants.map { "\(Self.remnant) \($0.value) \($0.key)\n" }
             + found.removals.map { "\(Self.removal) \($0.value) \($0.key)\n" }
+            + found.doubts.map { "\(Self.doubt) \($0.value) \($0.key)\n" }
         try SmallFile.replace(path, lines.joined())
     }
 }

@@ -186,8 +186,10 @@ package final class Uploads: Sendable {
     func release(_ hash: ContentHash) { state.signal { _ = $0.reserved.remove(hash) } }
 
     /// Notes that the store may yet remove a content, whatever is put before: it is put later.
-    func doubt(_ hash: ContentHash) {
-        state.withLock { $0.doubtful[hash] = MonotonicClock.now + Self.longestDoubt }
+    ///
+    /// - Parameter nanoseconds: for so long.
+    func doubt(_ hash: ContentHash, for nanoseconds: UInt64 = Uploads.longestDoubt) {
+        state.withLock { $0.doubtful[hash] = MonotonicClock.now + nanoseconds }
     }
 
     private func work() {

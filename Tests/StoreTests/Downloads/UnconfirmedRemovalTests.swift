@@ -14,6 +14,7 @@ import Testing
         let slow = SlowStore()
         let sample = Sample(size: 10, seed: 1)
         let isNeeded = Lock(false)
+        let time = Lock<Int64>(1_000_000)
         private let folder: String
         private let store: Retrying
         private let ownership: StoreOwnership
@@ -40,7 +41,13 @@ import Testing
                 failed: { _, _ in isStored.signal { $0 = $0 ?? false } })
             defer { uploads.stop() }
             let cleaning = StoreCleaning(
-                store, ownership, uploads, path: folder + "/unneeded", grace: 2, logger: logger
+                store, ownership, uploads, path: folder + "/unneeded", grace: 2, logger: logger,
+                time: { [time] in
+                    time.withLock { time in
+                        time += 2
+                        return time
+                    }
+                }
             ) { [isNeeded] hashes in hashes.map { _ in isNeeded.withLock { $0 } } }
             cleaning.start()
             defer { cleaning.stop() }
@@ -81,5 +88,19 @@ import Testing
         let container = try SlowContainer()
         container.whileMounted { _, _ in container.waitForRemoval() }
         container.whileMounted(container.saveAgain)
+    }
+
+    @Test func `what is saved again is put when ten minutes are over, in however many mounts`()
+        throws
+    {
+        let container = try SlowContainer()
+        container.whileMounted { _, _ in container.waitForRemoval() }
+        container.whileMounted(container.saveAgain)
+        container.time.withLock { $0 += 600 }
+        container.whileMounted { uploads, isStored in
+            uploads.add([Uploads.Job(node: NodeNumber(rawValue: 1), blob: container.sample.blob)])
+            let told = isStored.wait(until: MonotonicClock.after(milliseconds: 60_000)) { $0 }
+            #expect(told == true)
+        }
     }
 }
