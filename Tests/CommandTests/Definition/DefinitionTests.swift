@@ -234,6 +234,18 @@ import Testing
         }
     }
 
+    @Test(.enabled(if: !DataPath.isPlain, "needs a mount"), arguments: DataPath.mounts.prefix(1))
+    func `a name that is empty is told, as any other that is not there`(_ place: DataPath) throws {
+        try withDesk(place) { desk in
+            try desk.run("container", "create", "other")
+            for words in [["show", ""], ["unmount", ""], ["mount", "other", ""]] {
+                let result = try desk.shapeedit(words)
+                #expect(result.status == Int(EX_NOINPUT), "\(words): \(result)")
+                #expect(result.errorText.hasPrefix("shapeedit: '': "), "\(words): \(result)")
+            }
+        }
+    }
+
     @Test(
         .enabled(if: !DataPath.isPlain && DataPath.isPrivileged, "needs a mount of root"),
         arguments: DataPath.mounts.prefix(1))

@@ -155,6 +155,7 @@ struct MountCommand: ParsableCommand {
                 "\(path) is a mount that does not answer any more; `shapeedit unmount \(path)` first"
             )
         case EACCES, EPERM: Failure(.noPermission, "\(path): \(error)")
+        case ENOENT where path.isEmpty: Failure(path, error)
         case ENOENT: Failure(.noInput, "\(path): \(error); make the folder first")
         default: Failure(.cannotCreate, "\(path): \(error)")
         }

@@ -20,7 +20,7 @@ struct UnmountCommand: ParsableCommand {
     func run() throws {
         guard let point = MountPoint.named(directory) else {
             if access(directory.cPath, F_OK) != 0, errno == ENOENT {
-                throw Failure(.noInput, "\(directory): \(Errno(ENOENT))")
+                throw Failure(directory, Errno(ENOENT))
             }
             throw Failure(.usage, "\(directory) is not a folder of ShapeEdit")
         }
