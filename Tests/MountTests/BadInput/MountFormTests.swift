@@ -188,6 +188,9 @@ import Testing
                     status: EX_USAGE, saying: "option \(option) is not known")
                 #expect(!MountTable.isMounted(broken.container.mountPoint))
             }
+            try broken.expectRefusal(
+                "mount", "test", broken.container.mountPoint, "-o", "fsname=", status: EX_USAGE,
+                saying: "option fsname= says nothing")
         }
     }
 

@@ -77,7 +77,7 @@ struct MountCommand: ParsableCommand {
         if !foreground { try options.checkBackground() }
         if leavesDesktopAlone { options.keepsDesktop = false }
         if leavesRecentFilesAlone { options.keepsRecentFiles = false }
-        let signals = foreground || daemon ? nil : EndingSignals()
+        var signals: EndingSignals?
         defer { signals?.release() }
         let isMade = app == nil && places.count == 1 ? try Self.makeFolder(directory) : false
         do {
@@ -87,12 +87,15 @@ struct MountCommand: ParsableCommand {
             mount.names = MountPoint.names(of: point, called: directory)
             mount.isApp = app != nil
             mount.isInBackground = daemon
-            if let signals {
-                let daemon = try Background.run(mount, signals)
-                if json { Self.report(name, point, daemon) }
-            } else {
+            if foreground || daemon {
                 let json = json
                 try mount.run { if json { Self.report(name, point, getpid()) } }
+            } else {
+                // Not before: a folder that does not answer would keep them waiting.
+                let held = EndingSignals()
+                signals = held
+                let daemon = try Background.run(mount, held)
+                if json { Self.report(name, point, daemon) }
             }
         } catch {
             if isMade { rmdir(directory.cPath) }
