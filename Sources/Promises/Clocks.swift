@@ -18,14 +18,17 @@ package struct Clocks: Sendable {
         self.init(day: UInt64(max(0, WallClock.now.seconds)), boot: BootClock.now / 1_000_000_000)
     }
 
-    /// What ``text`` has written, split at its tab.
-    init?(_ words: ArraySlice<Substring>) {
-        let numbers = words.compactMap { UInt64($0) }
-        guard words.count == 2, numbers.count == 2 else { return nil }
-        self.init(day: numbers[0], boot: numbers[1])
+    /// What ``text`` has written.
+    init?(_ text: Substring) {
+        let words = text.split(separator: "-")
+        guard words.count == 2, let day = UInt64(words[0]), let boot = UInt64(words[1]) else {
+            return nil
+        }
+        self.init(day: day, boot: boot)
     }
 
-    var text: String { "\(day)\t\(boot)" }
+    /// A word.
+    var text: String { "\(day)-\(boot)" }
 
     /// At least so many nanoseconds have gone by since an earlier moment; `nil` if a clock was set back since.
     func passed(since moment: Clocks) -> UInt64? {

@@ -23,8 +23,6 @@ package final class StoreCleaning: Sendable {
     private static let remnant = "remnant"
     private static let removal = "removal"
     private static let doubt = "doubt"
-    /// How long the store may carry out what it has not confirmed, in seconds.
-    private static let longestDoubt = Int64(Uploads.longestDoubt / 1_000_000_000)
 
     private let store: any ContentStore
     private let ownership: StoreOwnership
@@ -34,8 +32,7 @@ package final class StoreCleaning: Sendable {
     private let logger: Logger
     /// Tells how long ago the mark was looked at.
     private let clock: @Sendable () -> UInt64
-    /// Seconds of ``WallClock``.
-    private let time: @Sendable () -> Int64
+    private let clocks: @Sendable () -> Clocks
     /// Seconds after the mount.
     private let secondLook: Int64
     /// Which of these a version refers to; `nil` if that cannot be said.
@@ -53,13 +50,13 @@ package final class StoreCleaning: Sendable {
     ///     has not confirmed to have removed.
     ///   - grace: seconds that a blob stays after that; 0: for ever.
     ///   - clock: nanoseconds, also those in which the machine sleeps: others come to the store meanwhile.
-    ///   - time: seconds, which go on from one mount to the next.
+    ///   - clocks: tells how long something has been so in this mount and others.
     ///   - secondLook: when the mark is looked at again after the mount, in seconds: before another owner would
     ///     remove anything.
     package init(
         _ store: any ContentStore, _ ownership: StoreOwnership, _ uploads: Uploads, path: String,
         grace: Int64, logger: Logger, clock: @escaping @Sendable () -> UInt64 = { BootClock.now },
-        time: @escaping @Sendable () -> Int64 = { WallClock.now.seconds },
+        clocks: @escaping @Sendable () -> Clocks = { Clocks() },
         secondLook: Int64 = 30,
         stored: @escaping @Sendable (_ after: ContentHash?) -> [Blob]? = { _ in [] },
         lost: @escaping @Sendable (Blob) -> Void = { _ in },
@@ -72,7 +69,7 @@ package final class StoreCleaning: Sendable {
         self.grace = grace
         self.logger = logger
         self.clock = clock
-        self.time = time
+        self.clocks = clocks
         self.secondLook = secondLook
         self.stored = stored
         self.lost = lost
@@ -111,13 +108,12 @@ package final class StoreCleaning: Sendable {
     private func doubtEarlierRemovals() {
         // What cannot be read ends each look at the store, too; it is no reason not to mount.
         guard var known = try? remembered() else { return }
-        let now = time()
+        let now = clocks()
         known.endRemovals(now)
         // What cannot be kept is in doubt for the whole time again.
         try? remember(known)
         for (hash, since) in known.doubts {
-            let rest = Self.longestDoubt - (now - since)
-            uploads.doubt(hash, for: UInt64(rest) * 1_000_000_000)
+            uploads.doubt(hash, for: Uploads.longestDoubt - (now.passed(since: since) ?? 0))
         }
     }
 
@@ -157,7 +153,8 @@ package final class StoreCleaning: Sendable {
         let call = StoreCall(cancellation: cancellation, urgency: Urgency(awaited: false))
         let removes = try ownership.isStillOwner(call) && grace > 0
         let known = try remembered()
-        let now = time()
+        let moment = clocks()
+        let now = Int64(clamping: moment.day)
         var found = Since()
         var last: ContentHash?
         var wrong = 0
@@ -196,7 +193,7 @@ package final class StoreCleaning: Sendable {
         }
         let gone = found.blobs.filter { $0.value <= now - grace }.map(\.key)
         (found.removals, found.doubts) = (known.removals, known.doubts)
-        found.endRemovals(now)
+        found.endRemovals(moment)
         // If the daemon dies in between, the store may yet remove any of them.
         var begun = found
         for hash in gone { begun.removals[hash] = now }
@@ -204,7 +201,7 @@ package final class StoreCleaning: Sendable {
         if gone.isEmpty { return }
         var unconfirmed: ContentHash?
         let result = Result { () throws(StoreError) in try remove(gone, &unconfirmed, call) }
-        if let unconfirmed { found.doubts[unconfirmed] = time() }
+        if let unconfirmed { found.doubts[unconfirmed] = clocks() }
         try remember(found)
         try result.get()
     }
@@ -283,14 +280,16 @@ package final class StoreCleaning: Sendable {
         /// Blobs that the store was to remove then, or later, and has not confirmed.
         var removals: [ContentHash: Int64] = [:]
         /// Those that it was not asked to remove any more after that.
-        var doubts: [ContentHash: Int64] = [:]
+        var doubts: [ContentHash: Clocks] = [:]
 
         /// Nobody removes anything any more. What has been in doubt for long is not.
-        mutating func endRemovals(_ now: Int64) {
+        mutating func endRemovals(_ now: Clocks) {
             for hash in removals.keys { doubts[hash] = now }
             removals = [:]
-            doubts = doubts.mapValues { min($0, now) }
-                .filter { now - $0.value < StoreCleaning.longestDoubt }
+            doubts = doubts.compactMapValues { since in
+                guard let passed = now.passed(since: since) else { return now }
+                return passed < Uploads.longestDoubt ? since : nil
+            }
         }
     }
 
@@ -298,13 +297,17 @@ package final class StoreCleaning: Sendable {
         var found = Since()
         for line in try SmallFile.text(path).split(separator: "\n") {
             let words = line.split(separator: " ", maxSplits: 2)
+            if words.count == 3, words[0] == Self.doubt {
+                guard let hash = ContentHash(name: words[2]) else { continue }
+                // A moment that cannot be read is one to come: the time begins anew.
+                found.doubts[hash] = Clocks(words[1]) ?? Clocks(day: .max, boot: .max)
+                continue
+            }
             guard words.count >= 2, let since = Int64(words[1]) else { continue }
             if words.count == 3, words[0] == Self.remnant {
                 found.remnants[String(words[2])] = since
             } else if words.count == 3, words[0] == Self.removal {
                 if let hash = ContentHash(name: words[2]) { found.removals[hash] = since }
-            } else if words.count == 3, words[0] == Self.doubt {
-                if let hash = ContentHash(name: words[2]) { found.doubts[hash] = since }
             } else if words.count == 2, let hash = ContentHash(name: words[0]) {
                 found.blobs[hash] = since
             }
@@ -317,7 +320,7 @@ package final class StoreCleaning: Sendable {
             found.blobs.map { "\($0.key) \($0.value)\n" }
             + found.remnants.map { "\(Self.remnant) \($0.value) \($0.key)\n" }
             + found.removals.map { "\(Self.removal) \($0.value) \($0.key)\n" }
-            + found.doubts.map { "\(Self.doubt) \($0.value) \($0.key)\n" }
+            + found.doubts.map { "\(Self.doubt) \($0.value.text) \($0.key)\n" }
         try SmallFile.replace(path, lines.joined())
     }
 }

@@ -225,7 +225,7 @@ package final class StoreOwnership: Sendable {
     private func restOfNotice() throws(StoreError) -> UInt64? {
         let now = clocks()
         let line = try lines().last { isNoticed($0) }
-        guard let since = line.flatMap({ Clocks($0.dropFirst(2)) }),
+        guard let since = line.flatMap({ Clocks($0[2]) }),
             let passed = now.passed(since: since)
         else {
             try note(sharedSince: now)
@@ -314,7 +314,7 @@ package final class StoreOwnership: Sendable {
     }
 
     private func isNoticed(_ words: [Substring]) -> Bool {
-        words.count == 4 && words[0] == Self.noticed && words[1] == address
+        words.count == 3 && words[0] == Self.noticed && words[1] == address
     }
 
     private func note(sharedSince clocks: Clocks?) throws(StoreError) {

@@ -29,7 +29,8 @@ struct OtherContainerTests {
             try container.unmount()
             // Nearly all of the time passes while it is not mounted.
             let note = container.folder + "/store-owner"
-            let passes = "s/(noticed\\t.*\\t)([0-9]+)\\t([0-9]+)$/echo \"\\1$((\\2-117))\\t$((\\3-117))\"/e"
+            let passes =
+                "s/(noticed\\t.*\\t)([0-9]+)-([0-9]+)$/echo \"\\1$((\\2-117))-$((\\3-117))\"/e"
             let passed = try run(["sed", "-E", "-i", passes, note])
             #expect(passed.status == 0, "\(passed)")
             try container.mount()

@@ -14,7 +14,7 @@ import Testing
         let slow = SlowStore()
         let sample = Sample(size: 10, seed: 1)
         let isNeeded = Lock(false)
-        let time = Lock<Int64>(1_000_000)
+        private let clocks = Lock(Clocks(day: 1_000_000, boot: 5_000))
         private let folder: String
         private let store: Retrying
         private let ownership: StoreOwnership
@@ -29,6 +29,14 @@ import Testing
 
         deinit { TemporaryDirectory.remove(folder) }
 
+        /// Lets so many seconds go by.
+        func pass(_ seconds: UInt64) { clocks.withLock { Self.pass(seconds, &$0) } }
+
+        private static func pass(_ seconds: UInt64, _ clocks: inout Clocks) {
+            clocks.day += seconds
+            clocks.boot += seconds
+        }
+
         /// What a mount has of it while `body` runs.
         func whileMounted(_ body: (Uploads, _ isStored: Monitor<Bool?>) throws -> Void) rethrows {
             let logger = Logger(label: "test") { _ in SwiftLogNoOpLogHandler() }
@@ -42,10 +50,10 @@ import Testing
             defer { uploads.stop() }
             let cleaning = StoreCleaning(
                 store, ownership, uploads, path: folder + "/unneeded", grace: 2, logger: logger,
-                time: { [time] in
-                    time.withLock { time in
-                        time += 2
-                        return time
+                clocks: { [clocks] in
+                    clocks.withLock { clocks in
+                        Self.pass(2, &clocks)
+                        return clocks
                     }
                 }
             ) { [isNeeded] hashes in hashes.map { _ in isNeeded.withLock { $0 } } }
@@ -96,7 +104,7 @@ import Testing
         let container = try SlowContainer()
         container.whileMounted { _, _ in container.waitForRemoval() }
         container.whileMounted(container.saveAgain)
-        container.time.withLock { $0 += 600 }
+        container.pass(600)
         container.whileMounted { uploads, isStored in
             uploads.add([Uploads.Job(node: NodeNumber(rawValue: 1), blob: container.sample.blob)])
             let told = isStored.wait(until: MonotonicClock.after(milliseconds: 60_000)) { $0 }
