@@ -245,4 +245,35 @@ import Testing
             presentation.end()
         }
     }
+
+    /// Whoever shows a home folder has nothing to do with it.
+    @Test func `a mount below a folder that is dead keeps nobody from the rest`() throws {
+        try withVolume(.passthrough) { volume in
+            let container = try #require(volume.container)
+            let process = try #require(container.daemon)
+            let folder = container.base
+            try store(folder + "/first.note", "x")
+            // The kernel knows what it is from now on, and asks when it is opened only.
+            _ = try Directories.names(in: container.mountPoint)
+            var status = stat()
+            #expect(lstat(container.mountPoint, &status) == 0)
+            #expect(kill(pid_t(process), SIGKILL) == 0)
+            container.waitForEnd(of: process)
+            defer { MountTable.detach(container.mountPoint) }
+            let shows = Shows()
+            let presentation = try FilePresentation(of: folder, shows)
+            defer { presentation.end() }
+            var wanted = Query()
+            wanted.name = "*.note"
+            let query = try MetadataQuery(wanted, below: folder)
+            try query.start()
+            defer { query.stop() }
+            #expect(query.results.map { Shows.name($0.path) } == ["first.note"])
+            try store(folder + "/second.note", "x")
+            expectSoon { query.results.count == 2 }
+            expectSoon { shows.told.withLock { $0.words.contains("appeared second.note") } }
+            MountTable.detach(container.mountPoint)
+            try volume.remountAfterCrash()
+        }
+    }
 }

@@ -76,7 +76,8 @@ final class FolderTree {
         path == Self.top ? root : root + "/" + path.text
     }
 
-    /// Watches a folder and those below, and notes what is there. What goes meanwhile is no error.
+    /// Watches a folder and those below, and notes what is there. What goes meanwhile is no error, nor is what cannot
+    /// be looked into.
     private func scan(_ folder: PathKey, into found: inout [PathKey: Entry]) throws(Errno) {
         var open = [folder]
         while let folder = open.popLast() {
@@ -86,9 +87,9 @@ final class FolderTree {
                 folders[try inotify.watch(absolute(folder), Self.bits)] = folder
                 names = try Directories.names(in: absolute(folder))
             } catch {
-                if folder == Self.top || ![ENOENT, ENOTDIR, EACCES].contains(error.code) {
-                    throw error
-                }
+                // A mount that is dead says ENOTCONN, a broken disk EIO; what there is too little of is for all.
+                let isShort = [ENOSPC, ENOMEM, EMFILE, ENFILE].contains(error.code)
+                if folder == Self.top || isShort { throw error }
                 continue
             }
             for name in names where !isTemporaryName(Array(name.utf8)) {
