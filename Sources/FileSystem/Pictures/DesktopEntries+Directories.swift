@@ -23,7 +23,7 @@ extension DesktopEntries {
         /// By the folder in whose listing they are seen.
         var links: [LinkedPaths.Path: [LinkedPaths.Path: ItemNumber]] = [:]
         var folders: [(path: LinkedPaths.Path, item: ItemNumber)] = []
-        var symlinks: [ItemNumber] = []
+        var symlinks: [(item: ItemNumber, target: [UInt8])] = []
         var unreadable: [PictureSubject] = []
         let documents = volume.state.withLock { state -> [(Named, hasOthers: Bool)] in
             let position = state.index.find(directory)
@@ -41,7 +41,7 @@ extension DesktopEntries {
                 let bytes = Array(state.index.nameBytes(name))
                 let whole = (path.isEmpty ? [] : path + [47]) + bytes
                 if state.index[item: item].pointee.isSymlink {
-                    symlinks.append(state.number(item))
+                    symlinks.append((state.number(item), Array(state.index.target(item))))
                     switch target(ofLinkAt: whole, state.index) {
                     case .promise(let promise): links[path, default: [:]][whole] = promise
                     case .folder(let folder): folders.append((whole, folder))
@@ -74,7 +74,7 @@ extension DesktopEntries {
             seeTo(document, hasOthers: hasOthers, pictures)
         }
         let linked = state.withLock { state in
-            state.add(symlinks)
+            for (item, target) in symlinks { state.symlinks.add(item, to: target) }
             for (path, item) in folders { Self.add(path, to: item, &state) }
             return links.reduce(into: Set<ItemNumber>()) { items, folder in
                 items.formUnion(

@@ -61,12 +61,11 @@ extension DesktopEntries {
     ///
     /// - Parameter onlyNew: nothing is done where that is known to lead there.
     func followLink(_ item: ItemNumber, _ pictures: VolumePictures, onlyNew: Bool = false) {
-        let found = volume.state.withLock {
-            state -> [(directory: ItemNumber, path: LinkedPaths.Path, target: Target?)]? in
+        typealias Place = (directory: ItemNumber, path: LinkedPaths.Path, target: Target?)
+        let found = volume.state.withLock { state -> (target: [UInt8], places: [Place])? in
             let position = state.index.find(item)
-            guard position != 0 else { return nil }
-            return state.names(of: position).compactMap {
-                name -> (directory: ItemNumber, path: LinkedPaths.Path, target: Target?)? in
+            guard position != 0, state.index[item: position].pointee.links > 0 else { return nil }
+            let places = state.names(of: position).compactMap { name -> Place? in
                 let directory = NodeNumber(rawValue: name.parent).item
                 guard let above = state.index.path(of: state.index.find(directory)) else {
                     return nil
@@ -74,12 +73,13 @@ extension DesktopEntries {
                 let path = (above.isEmpty ? [] : above + [47]) + name.name
                 return (directory, path, target(ofLinkAt: path, state.index))
             }
+            return (Array(state.index.target(position)), places)
         }
-        guard let found else { return state.withLock { $0.forget(item) } }
-        for (directory, path, target) in found {
+        guard let found else { return state.withLock { $0.symlinks.remove(item) } }
+        for (directory, path, target) in found.places {
             let items = state.withLock { state -> Set<ItemNumber> in
                 guard state.listed[directory] != nil else { return [] }
-                state.add([item])
+                state.symlinks.add(item, to: found.target)
                 switch target {
                 case .promise(let item):
                     return state.links.add(
@@ -194,7 +194,7 @@ extension DesktopEntries {
 
     /// Names have changed, or there are other promises: links may lead elsewhere.
     func checkLinks(_ pictures: VolumePictures) {
-        let (known, symlinks) = state.withLock { ($0.links.all, $0.symlinks) }
+        let (known, symlinks) = state.withLock { ($0.links.all, $0.symlinks.items) }
         for start in stride(from: 0, to: known.count, by: Self.checkedAtOnce) {
             let part = known[start..<min(start + Self.checkedAtOnce, known.count)]
             let gone = volume.state.withLock { state in

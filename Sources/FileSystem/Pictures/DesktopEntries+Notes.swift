@@ -36,8 +36,19 @@ extension DesktopEntries {
         }
     }
 
-    /// Names have changed. Under the volume's lock.
-    func renamed() { state.withLock { $0.doubtLinks() } }
+    /// Names have come and gone. Under the volume's lock.
+    func renamed(_ effects: [Effect], isDirectory: Bool) {
+        state.withLock { state in
+            if isDirectory { state.doubtAllLinks() }
+            for effect in effects {
+                switch effect {
+                case .removeName(_, let name), .putName(_, let name, _, _):
+                    state.doubtLinks(by: name)
+                default: break
+                }
+            }
+        }
+    }
 
     /// A name in a directory is not the item's any more. Under the volume's lock.
     func left(

@@ -71,11 +71,13 @@ extension DesktopEntries {
     ///
     /// - Parameter isNew: whether there was no document: who watches the directory is told of it, and does not
     ///   look it up.
-    func promised(_ item: ItemNumber, in directory: ItemNumber, isNew: Bool) {
+    func promised(
+        _ item: ItemNumber, named name: [UInt8], in directory: ItemNumber, isNew: Bool
+    ) {
         let wasListed = state.signal { state in
             let wasListed = state.listed[directory] != nil
             state.lookedUp[item] = nil
-            state.doubtLinks()
+            state.doubtLinks(by: name)
             if !isNew, wasListed { state.listed[directory] = DesktopNotes.listedBefore }
             return wasListed
         }

@@ -83,8 +83,7 @@ struct DesktopNotes {
     var formerPaths = OtherPaths()
     /// Of directories that links lead to which were listed.
     var folderLinks = OtherPaths()
-    /// Symlinks that were seen in listed directories, wherever they lead.
-    private(set) var symlinks: Set<ItemNumber> = []
+    var symlinks = SeenSymlinks()
     /// Whether what they lead to is to be looked at again.
     private var hasDoubtedLinks = false
     /// Documents that have entries, or had in this mount, and the last version that these were of:
@@ -128,21 +127,14 @@ struct DesktopNotes {
         !notes.isEmpty || !strays.isEmpty || hasLostNotes || hasDoubtedLinks
     }
 
-    /// Symlinks that are remembered at most.
-    private static let symlinkLimit = 10_000
-
-    mutating func add(_ symlinks: [ItemNumber]) {
-        for symlink in symlinks where self.symlinks.count < Self.symlinkLimit {
-            self.symlinks.insert(symlink)
-        }
+    /// What links lead to may be another: a name has come, gone, or become that of a promise.
+    mutating func doubtLinks(by name: [UInt8]) {
+        if symlinks.goBy(name) { hasDoubtedLinks = true }
     }
 
-    /// A symlink is gone.
-    mutating func forget(_ symlink: ItemNumber) { symlinks.remove(symlink) }
-
-    /// What links lead to may be another.
-    mutating func doubtLinks() {
-        if !symlinks.isEmpty || !links.isEmpty { hasDoubtedLinks = true }
+    /// The same of a directory, by which links may go without naming it.
+    mutating func doubtAllLinks() {
+        if !symlinks.items.isEmpty || !links.isEmpty { hasDoubtedLinks = true }
     }
 
     /// Whether it may, since this was asked last.

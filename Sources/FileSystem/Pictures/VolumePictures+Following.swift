@@ -25,9 +25,10 @@ extension VolumeState {
         guard let pictures else { return }
         switch kind {
         case .created:
-            if index[item: position].pointee.isSymlink {
-                pictures.desktop?.placed(number(position))
-            }
+            let record = index[item: position].pointee
+            if record.isSymlink { pictures.desktop?.placed(number(position)) }
+            // A symlink may have led nowhere.
+            if record.isDirectory { pictures.desktop?.renamed(effects, isDirectory: false) }
             followPromise(position, pictures, isNew: true)
         case .evicted: followPromise(position, pictures, isNew: false)
         case .materialized:
@@ -74,7 +75,8 @@ extension VolumeState {
         var name = index[item: position].pointee.firstName
         while name != 0 {
             desktop.promised(
-                number(position), in: number(index[name: name].pointee.parent), isNew: isNew)
+                number(position), named: Array(index.nameBytes(name)),
+                in: number(index[name: name].pointee.parent), isNew: isNew)
             name = index[name: name].pointee.nextOfItem
         }
     }
@@ -99,7 +101,7 @@ extension VolumePictures {
             volume.scheduler.at(MonotonicClock.now) { [weak self] in self?.cancel(item) }
         }
         guard let desktop else { return }
-        desktop.renamed()
+        desktop.renamed(effects, isDirectory: record.isDirectory)
         for left in Self.namesLeft(by: state.number(position), effects) {
             let (above, former) = (state.index.find(left.parent), state.index.find(left.item))
             guard above != 0, former != 0 else { continue }
