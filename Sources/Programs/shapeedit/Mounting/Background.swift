@@ -23,7 +23,8 @@ enum Background {
         close(ends[0])
         if let failure = outcome {
             // One that had no room for its threads could not start what takes the mount away, either, and one
-            // that was told to end may have been about to mount. The mount of an earlier daemon stays: programs would write into the folder below.
+            // that was told to end may have been about to mount. The mount of an earlier daemon stays:
+            // programs would write into the folder below.
             if !wasMounted, MountTable.isMounted(mount.point) {
                 let left = MountPoint(path: mount.point)
                 if left.isDead { try? left.unmount() }
