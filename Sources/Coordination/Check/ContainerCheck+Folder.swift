@@ -9,16 +9,18 @@ internal import SystemCalls
 /// The container's folder: what is not ours is named and left alone.
 extension ContainerCheck {
     mutating func checkFolder() {
-        for path in ForeignFiles.paths(in: content.folder) {
+        let foreign = ForeignFiles.paths(in: content.folder)
+        for path in foreign {
             find(
                 "\(content.folder.path)/\(path) does not belong there; it was left alone",
                 repaired: false)
         }
+        let others = Set(foreign)
         let pictures = content.folder.pictures
-        for shelf in listing(pictures) {
+        for shelf in listing(pictures) where !others.contains("pictures/" + shelf) {
             for name in listing(pictures + "/" + shelf) {
                 if let node = PictureFolder.node(shelf: shelf, name: name),
-                    ForeignFiles.kind(of: "\(pictures)/\(shelf)/\(name)") == S_IFREG
+                    !others.contains("pictures/\(shelf)/\(name)")
                 {
                     checkPicture(node)
                 }

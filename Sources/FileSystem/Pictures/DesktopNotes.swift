@@ -134,7 +134,7 @@ struct DesktopNotes {
 
     /// The same of a directory, by which links may go without naming it.
     mutating func doubtAllLinks() {
-        if !symlinks.items.isEmpty || !links.isEmpty { hasDoubtedLinks = true }
+        if !symlinks.isEmpty || !links.isEmpty { hasDoubtedLinks = true }
     }
 
     /// Whether it may, since this was asked last.

@@ -12,6 +12,8 @@ struct SeenSymlinks {
 
     var items: [ItemNumber] { Array(targets.keys) }
 
+    var isEmpty: Bool { targets.isEmpty }
+
     /// Whether one of them has this name in its target.
     func goBy(_ name: [UInt8]) -> Bool { names[name] != nil }
 
