@@ -77,12 +77,19 @@ extension Volume {
         return try file.with { (file) throws(Errno) in try file.seek(data: data, from: offset) }
     }
 
-    /// copy_file_range(2) within the mount: the bytes copied.
+    /// copy_file_range(2) within the mount: the bytes copied. EINVAL for ranges of one document that
+    /// overlap, also where one of its descriptors reads a version and the other writes the next.
     func copy(
         from node: NodeNumber, _ handle: Handle, at offset: Int64, to target: NodeNumber,
         _ targetHandle: Handle, at targetOffset: Int64, count: Int,
         by user: UInt32, reply: @escaping @Sendable (Int) -> Void
     ) throws(Errno) {
+        // The kernel finds that out for descriptors of one node only.
+        if node.item == target.item, offset < targetOffset &+ Int64(count),
+            targetOffset < offset &+ Int64(count)
+        {
+            throw Errno(EINVAL)
+        }
         // The kernel then reads and writes by itself, and waits where it has to.
         if missing(node, handle) != nil || missing(target, targetHandle) != nil {
             throw Errno(EXDEV)
