@@ -17,9 +17,14 @@ import Thumbnailing
             """)
     }
 
+    /// Of a user whose folders are where they usually are, wherever those of who runs the tests are.
+    private var user: String {
+        "env -u XDG_DATA_HOME -u XDG_CONFIG_HOME HOME='\(folder.path)/home'"
+    }
+
     private func script(_ name: String, _ arguments: String) throws {
         let (code, output) = try Surroundings.run(
-            "HOME='\(folder.path)/home' '\(Surroundings.package)/Scripts/\(name)' \(arguments)")
+            "\(user) '\(Surroundings.package)/Scripts/\(name)' \(arguments)")
         #expect(code == 0, "\(output)")
     }
 
@@ -72,7 +77,7 @@ import Thumbnailing
         // As desktops do, which pass over what is no absolute path.
         _ = try Surroundings.run("rm -rf '\(folder.path)/home' '\(own)'")
         let (code, output) = try Surroundings.run(
-            "cd '\(folder.path)' && HOME='\(folder.path)/home' XDG_DATA_HOME=relative"
+            "cd '\(folder.path)' && \(user) XDG_DATA_HOME=relative"
                 + " '\(Surroundings.package)/Scripts/install' --build '\(folder.path)/build'")
         #expect(code == 0, "\(output)")
         #expect(
@@ -185,7 +190,9 @@ import Thumbnailing
                 """
                 cd "$ODD" && printf '#!/bin/sh\\necho "$@" >"${0%%/*}/told"\\n' >bin/shapeedit \
                 && sed 's/^Terminal=true/Terminal=false/' share/applications/*.desktop >a.desktop \
-                && gio launch a.desktop a.shape && sleep 0.2; cat bin/told told; rm -f a.desktop told bin/told
+                && gio launch a.desktop a.shape && for turn in $(seq 300); do
+                cat bin/told told 2>/dev/null | grep edit && break; sleep 0.1; done
+                rm -f a.desktop told bin/told
                 """)
             #expect(output.contains("edit "), "\(output)")
         }
