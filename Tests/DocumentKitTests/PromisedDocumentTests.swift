@@ -106,10 +106,14 @@ import Testing
                     let result = Result { try document.open() }
                     outcome.signal { $0 = result }
                 }
-                usleep(300_000)
-                document.cancelOpening()
-                let result = outcome.wait(until: MonotonicClock.after(milliseconds: 10_000)) { $0 }
-                #expect(throws: CoordinationError.cancelled) { try result?.get() }
+                // It may not have begun.
+                expectSoon {
+                    document.cancelOpening()
+                    return outcome.withLock { $0 } != nil
+                }
+                #expect(throws: CoordinationError.cancelled) {
+                    try outcome.withLock { $0 }?.get()
+                }
                 #expect(!hasSaved.withLock { $0 })
             }
             let _: Bool? = hasSaved.wait { $0 ? true : nil }

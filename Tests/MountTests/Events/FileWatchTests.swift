@@ -104,11 +104,16 @@ import Testing
     @Test(.enabled(if: isInstalled("inotifywait"), "needs inotifywait"))
     func `who watches a file is told what they would be on a disk`() throws {
         for dataPath in DataPath.mountsOfAllUsers {
-            let (disk, mount) = try told(dataPath) { agent, _ in
-                agent.shell("echo x > other; printf two > document")
-                usleep(500_000)
-                agent.shell("printf more >> document")
-                usleep(500_000)
+            let (disk, mount) = try told(dataPath) { agent, transcript in
+                agent.shell("echo x > other")
+                // Saves that follow before one was told can be told as one.
+                for (number, save) in ["printf two > document", "printf more >> document"]
+                    .enumerated()
+                {
+                    agent.shell(save)
+                    #expect(
+                        waitUntil { transcript.count(of: "CLOSE_WRITE,CLOSE") > number }, "\(save)")
+                }
                 agent.shell("mv other document")
             }
             #expect(disk.last == "DELETE_SELF" && mount == disk)
