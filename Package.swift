@@ -130,10 +130,11 @@ let package = Package(
             name: "Thumbnailing", dependencies: ["PathText", "SystemCalls", "CWorkerShim"],
             path: "Sources/Thumbnailing", swiftSettings: strict),
         .target(
-            name: "Pictures", dependencies: ["Model", "SystemCalls", "Content", "Thumbnailing"],
+            name: "Pictures",
+            dependencies: ["Model", "PathText", "SystemCalls", "Content", "Thumbnailing"],
             path: "Sources/Presentation/Pictures", swiftSettings: strict),
         .target(
-            name: "RecentFiles", dependencies: ["SystemCalls", "Thumbnailing"],
+            name: "RecentFiles", dependencies: ["PathText", "SystemCalls", "Thumbnailing"],
             path: "Sources/Presentation/RecentFiles", swiftSettings: strict),
         .target(
             name: "Coordination",
@@ -248,7 +249,7 @@ let package = Package(
             path: "Tests/Support/DrawingBench", swiftSettings: strict),
         .testTarget(
             name: "CoordinationTests",
-            dependencies: ["Content", "Coordination", "Model", "Probing"],
+            dependencies: ["Catalog", "Content", "Coordination", "Model", "Probing"],
             path: "Tests/CoordinationTests", swiftSettings: strict),
         .executableTarget(
             name: "note-taker", dependencies: ["DocumentKit"], path: "Tests/Support/NoteTaker",
