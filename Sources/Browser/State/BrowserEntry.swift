@@ -7,22 +7,18 @@ package struct BrowserEntry: Hashable, Sendable {
     /// Its number, by which it is known again under another name.
     package var item: UInt64
     package var size: Int64
-    /// When it was changed, when that or anything else of the file was, which nobody can set, and when it was
-    /// last looked at, in nanoseconds since 1970; 0 for never.
-    package var modified: Int64
+    /// When anything of the file was changed, which nobody can set, and when it was last looked at, in
+    /// nanoseconds since 1970; 0 for never.
     package var changed: Int64
     package var viewed: Int64
     /// Which of all documents it is.
     package internal(set) var identity: BrowserIdentity
 
-    package init(
-        path: String, item: UInt64, size: Int64, modified: Int64, changed: Int64, viewed: Int64
-    ) {
+    package init(path: String, item: UInt64, size: Int64, changed: Int64, viewed: Int64) {
         self.path = path
         self.item = item
         identity = BrowserIdentity(item: item)
         self.size = size
-        self.modified = modified
         self.changed = changed
         self.viewed = viewed
     }

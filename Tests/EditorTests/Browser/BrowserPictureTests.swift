@@ -103,7 +103,7 @@ import Testing
         var state = BrowserState(name: "work", shape: shape)
         let entries = ["a", "b"].enumerated().map { number, name in
             BrowserEntry(
-                path: name, item: UInt64(number), size: 1, modified: 1, changed: 1, viewed: 0)
+                path: name, item: UInt64(number), size: 1, changed: 1, viewed: 0)
         }
         _ = state.update(.listed(entries, problem: nil))
         let promise = BrowserDetails(state: "promise")

@@ -9,7 +9,7 @@ import Testing
 /// What the browser does with keys, listings and pictures, and what it shows.
 struct BrowserStateTests {
     private func entry(_ path: String, _ item: UInt64, viewed: Int64 = 0) -> BrowserEntry {
-        BrowserEntry(path: path, item: item, size: 10, modified: 1, changed: 1, viewed: viewed)
+        BrowserEntry(path: path, item: item, size: 10, changed: 1, viewed: viewed)
     }
 
     private func shape(

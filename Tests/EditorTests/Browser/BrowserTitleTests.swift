@@ -15,7 +15,7 @@ struct BrowserTitleTests {
             shape: TerminalShape(columns: columns, rows: 40, graphics: graphics, cell: .usual))
         let entries = ["one/Ball.shape", "two/Ball.shape"].enumerated().map {
             BrowserEntry(
-                path: $1, item: UInt64($0 + 1), size: 10, modified: 1, changed: 1, viewed: 0)
+                path: $1, item: UInt64($0 + 1), size: 10, changed: 1, viewed: 0)
         }
         _ = state.update(.listed(entries, problem: nil))
         for key in keys { _ = state.update(.input(.key(key))) }
@@ -34,7 +34,7 @@ struct BrowserTitleTests {
             name: "work",
             shape: TerminalShape(columns: 80, rows: 40, graphics: .blocks, cell: .usual))
         let entry = BrowserEntry(
-            path: "a.list", item: 1, size: 10, modified: 1, changed: 1, viewed: 0)
+            path: "a.list", item: 1, size: 10, changed: 1, viewed: 0)
         _ = state.update(.listed([entry], isWhole: false, problem: nil))
         #expect(state.screen.text(row: 0).hasSuffix("a.list  1+"))
         _ = state.update(.input(.key(.character("b"))))

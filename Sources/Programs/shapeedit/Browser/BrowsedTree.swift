@@ -91,7 +91,7 @@ final class BrowsedTree: Sendable {
         let (modified, accessed) = (nanoseconds(status.st_mtim), nanoseconds(status.st_atim))
         return BrowserEntry(
             path: path, item: UInt64(status.st_ino), size: Int64(status.st_size),
-            modified: modified, changed: nanoseconds(status.st_ctim),
+            changed: nanoseconds(status.st_ctim),
             viewed: accessed > modified ? accessed : 0)
     }
 
