@@ -145,7 +145,9 @@ import Testing
     @Test(.enabled(if: missing == nil, "no sandbox: \(missing ?? "")"))
     func `a program that was removed says nothing of the document`() throws {
         let program = "/usr/local/bin/shapeedit-test-\(getpid())"
-        guard symlink("/bin/cp", program) == 0 else { return }
+        if symlink("/bin/cp", program) != 0 {
+            try Test.cancel("nothing can be installed among the machine's programs")
+        }
         defer { unlink(program) }
         try inFolder {
             try Surroundings.write(

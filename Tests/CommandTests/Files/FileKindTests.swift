@@ -43,8 +43,7 @@ import Testing
             let given = try desk.shell(
                 "setfacl -m u:\(nobody):r shared/t.shape && setfacl -d -m u:\(nobody):rw shared "
                     + "|| echo none")
-            // Some disks have no such lists.
-            if given == "none\n" { return }
+            if given == "none\n" { try Test.cancel("the disk has no such lists") }
             let lists = "getfacl -cE shared/s.shape shared/t.shape"
             let before = try desk.shell(lists)
             #expect(before.contains("user:"))

@@ -3,7 +3,7 @@ import TestSupport
 import Testing
 
 /// The documents of a new default container.
-@Suite(.oneAtATime, .enabled(if: !DataPath.isPlain)) struct SampleTests {
+@Suite(.oneAtATime, .enabled(if: !DataPath.isPlain, "needs a mount")) struct SampleTests {
     /// `Snowman.shape` once had a solid of a kind that does not exist, and `Ring.shapeFile` no
     /// camera.
     @Test func `every sample is a document without a fault`() throws {

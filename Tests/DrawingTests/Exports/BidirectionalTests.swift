@@ -31,10 +31,8 @@ import Testing
         }
     }
 
-    @Test func `Latin words in a paragraph from right to left are left of what is before them`()
-        throws
-    {
-        guard PinnedFonts.arePinned else { return }
+    @Test(.pinnedFonts)
+    func `Latin words in a paragraph from right to left are left of what is before them`() throws {
         let text = "\u{5e9}\u{5dc}\u{5d5}\u{5dd} abc 12 def!"
         let parts = try parts(of: text, alignment: "right")
         #expect(parts.map(\.text) == ["!", "abc 12 def", "\u{5e9}\u{5dc}\u{5d5}\u{5dd}"])
@@ -50,15 +48,14 @@ import Testing
         #expect(abs((others.first?.x ?? 0) - 100) < 1, "\(others)")
     }
 
-    @Test func `a line from left to right is one part, whatever is in it`() throws {
-        guard PinnedFonts.arePinned else { return }
+    @Test(.pinnedFonts)
+    func `a line from left to right is one part, whatever is in it`() throws {
         let text = "abc \u{5e9}\u{5dc}\u{5d5}\u{5dd} def"
         #expect(try parts(of: text).map(\.text) == [text])
     }
 
-    @Test func `the words of a justified text from right to left are where they are drawn`() throws
-    {
-        guard PinnedFonts.arePinned else { return }
+    @Test(.pinnedFonts)
+    func `the words of a justified text from right to left are where they are drawn`() throws {
         let word = "\u{5e9}\u{5dc}\u{5d5}\u{5dd}"
         let text = Array(repeating: word, count: 7).joined(separator: " ")
         let parts = try parts(of: text, width: 1_600, alignment: "justified")

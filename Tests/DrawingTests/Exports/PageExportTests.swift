@@ -32,9 +32,8 @@ import Testing
         #expect(lines == ["clipPath=1 path=2 rect=2 svg=1 text=1 tspan=2", "a < b & c|second"])
     }
 
-    @Test func `the lines of a justified text are as long in an SVG file as on the picture`() throws
-    {
-        guard PinnedFonts.arePinned else { return }
+    @Test(.pinnedFonts)
+    func `the lines of a justified text are as long in an SVG file as on the picture`() throws {
         let text: JSONObject = [
             "shapeType": .string("text"), "originx": .integer(100), "originy": .integer(0),
             "width": .integer(1000), "height": .integer(900), "fontHeight": .integer(200),
@@ -159,8 +158,8 @@ import Testing
         #expect(other.hasPrefix("1 layers"))
     }
 
-    @Test func `a text of many emoji is in several layers, each of them once`() throws {
-        guard PinnedFonts.arePinned else { return }
+    @Test(.pinnedFonts)
+    func `a text of many emoji is in several layers, each of them once`() throws {
         let emoji = String(
             String.UnicodeScalarView((0x1F980...0x1F9FF).compactMap { Unicode.Scalar($0) }))
         func text(_ text: String, top: Int) -> SlideElement {

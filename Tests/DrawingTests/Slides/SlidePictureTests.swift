@@ -95,7 +95,7 @@ import Testing
         }
     }
 
-    @Test(.enabled(if: PinnedFonts.arePinned))
+    @Test(.pinnedFonts)
     func `characters that no font has are boxes that do not depend on the size`() throws {
         for side in [128, 400, 1_000] {
             func drawn(_ text: String) throws -> Bitmap {
@@ -179,8 +179,8 @@ import Testing
         return try picture([object]).pixels
     }
 
-    @Test func `a word that is broken gets no hyphen, but a soft one is seen`() throws {
-        guard PinnedFonts.arePinned else { return }
+    @Test(.pinnedFonts)
+    func `a word that is broken gets no hyphen, but a soft one is seen`() throws {
         // Each m is 50 wide.
         #expect(try drawn("mmmmmmmmm") == drawn("mmmmm\nmmmm"))
         #expect(try drawn("mmm\u{AD}mmmm") == drawn("mmm-\nmmmm"))
@@ -210,10 +210,9 @@ import Testing
         #expect(try arc(0, 360) == [true, true, true, true])
     }
 
-    @Test func `a text looks alike however many heights texts have, and stays one in a PDF file`()
-        throws
+    @Test(.pinnedFonts)
+    func `a text looks alike however many heights texts have, and stays one in a PDF file`() throws
     {
-        guard PinnedFonts.arePinned else { return }
         let text = element(
             "text", ["fillColor": "#000000", "text": "Some words to look at"],
             ["originx": 10, "originy": 10, "width": 390, "height": 200, "fontHeight": 40])
@@ -234,7 +233,7 @@ import Testing
     }
 
     @Test(
-        .enabled(if: PinnedFonts.arePinned, "needs fonts-liberation"),
+        .pinnedFonts,
         arguments: [(20, 1), (240, 1), (240, 3)])
     func `emoji have their colours and their size however large they are`(
         height: Int, scale: Int
@@ -261,9 +260,8 @@ import Testing
         }
     }
 
-    @Test(arguments: [2_000, 2_100, 5_000, 16_000])
+    @Test(.pinnedFonts, arguments: [2_000, 2_100, 5_000, 16_000])
     func `a text can be thousands of pixels high`(height: Int) throws {
-        guard PinnedFonts.arePinned else { return }
         let text = element(
             "text", ["fillColor": "#ff0000", "text": "\u{2588}"],
             [
@@ -298,8 +296,8 @@ import Testing
         }
     }
 
-    @Test func `a line of several scripts that is broken within a word is full`() throws {
-        guard PinnedFonts.arePinned else { return }
+    @Test(.pinnedFonts)
+    func `a line of several scripts that is broken within a word is full`() throws {
         // Each m is 50 wide, and the letter of the other script about as much.
         #expect(try drawn("mЖmmmmmmm") == drawn("mЖmmm\nmmmm"))
     }

@@ -3,15 +3,16 @@ import Drawing
 import Testing
 
 /// The one slide of which there are pictures by the original programs.
-@Suite struct WebEditorTests {
-    private let slide: Slide?
+@Suite(
+    .pinnedFonts,
+    .enabled(if: RealDocuments.areThere, "no documents of the original apps beside the project"))
+struct WebEditorTests {
+    private let slide: Slide
     private let size: PixelSize
 
     init() throws {
         size = try PixelSize(width: 1024, height: 768)
-        slide = try RealDocuments.read("Shape Element Drawing Demo.slide").map {
-            try Slide.read($0).slide
-        }
+        slide = try Slide.read(RealDocuments.read("Shape Element Drawing Demo.slide")).slide
     }
 
     /// Pixels outside of all boxes of texts: the app's picture shows longer texts than the document
@@ -41,12 +42,10 @@ import Testing
     }
 
     private func picture(_ name: String) throws -> DecodedPNG {
-        let bytes = try #require(RealDocuments.read(name))
-        return try #require(DecodedPNG(bytes))
+        try #require(DecodedPNG(RealDocuments.read(name)))
     }
 
     @Test func `the web mode looks like the web editor, texts included`() throws {
-        guard let slide, PinnedFonts.arePinned else { return }
         let reference = try picture("Shape Element Drawing Demo.web-editor-1024x768.png")
         let ours = try Picture.slide(slide, .web).bitmap(fitting: size)
         let similarity = StructuralSimilarity.mean(
@@ -56,7 +55,6 @@ import Testing
     }
 
     @Test func `shapes look as in the web editor`() throws {
-        guard let slide, PinnedFonts.arePinned else { return }
         let reference = try picture("Shape Element Drawing Demo.web-editor-1024x768.png")
         let counting = try untouchedByText(slide, .web)
         let ours = try Picture.slide(slide, .web).bitmap(fitting: size)
@@ -67,7 +65,6 @@ import Testing
     }
 
     @Test func `shapes look as in the app`() throws {
-        guard let slide, PinnedFonts.arePinned else { return }
         let reference = try picture("Shape Element Drawing Demo.ios-app.png")
         let counting = outsideOfTexts(slide)
         let ours = try Picture.slide(slide, .app).bitmap(fitting: size)

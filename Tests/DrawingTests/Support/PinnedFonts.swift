@@ -50,6 +50,13 @@ enum PinnedFonts {
     }()
 }
 
+extension Trait where Self == ConditionTrait {
+    /// Where the fonts are there, with which texts are as wide as is expected.
+    static var pinnedFonts: Self {
+        .enabled(if: PinnedFonts.arePinned, "needs fonts-liberation")
+    }
+}
+
 /// Removes a folder and the files in it.
 private func removeFolder(_ path: String) {
     if let folder = opendir(path) {

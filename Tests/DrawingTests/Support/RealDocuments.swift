@@ -1,18 +1,19 @@
 import Glibc
+import Testing
 
 /// Documents made by the original apps, in a folder beside the project that is not always there.
 enum RealDocuments {
-    /// The project's root, from this file's place in it.
-    private static let root = String(
-        #filePath.dropLast("/Tests/DrawingTests/Support/RealDocuments.swift".count))
+    /// The folder, from this file's place in the project.
+    private static let folder =
+        #filePath.dropLast("/Tests/DrawingTests/Support/RealDocuments.swift".count)
+        + "/../shared/interop"
 
-    /// The bytes of a file; nil, with a word on standard output, where the folder is absent.
-    static func read(_ name: String) -> [UInt8]? {
-        for parent in [root + "/.."] {
-            if let bytes = contents("\(parent)/shared/interop/\(name)") { return bytes }
-        }
-        print("skipped: \(name) of the original app is not beside the project")
-        return nil
+    /// Whether they are there.
+    static let areThere = access("\(folder)/Shape Element Drawing Demo.slide", R_OK) == 0
+
+    /// The bytes of a file in it.
+    static func read(_ name: String) throws -> [UInt8] {
+        try #require(contents("\(folder)/\(name)"), "\(name) is missing")
     }
 
     private static func contents(_ path: String) -> [UInt8]? {

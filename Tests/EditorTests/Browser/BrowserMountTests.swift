@@ -5,7 +5,7 @@ import TestSupport
 import Testing
 
 /// The browser on a terminal, in a folder and in a mounted container.
-@Suite(.oneAtATime, .enabled(if: !DataPath.isPlain)) struct BrowserMountTests {
+@Suite(.oneAtATime, .enabled(if: !DataPath.isPlain, "needs a mount")) struct BrowserMountTests {
     private static let scene = Scene(nodes: [
         .solid(Solid(name: "Ball", shape: SolidShape(.sphere)))
     ])

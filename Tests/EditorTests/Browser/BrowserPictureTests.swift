@@ -9,7 +9,7 @@ import TestSupport
 import Testing
 
 /// Which pictures the browser shows when documents change.
-@Suite(.oneAtATime, .enabled(if: !DataPath.isPlain)) struct BrowserPictureTests {
+@Suite(.oneAtATime, .enabled(if: !DataPath.isPlain, "needs a mount")) struct BrowserPictureTests {
     /// A slide of one colour, and how a terminal is told of it.
     private struct Colored {
         var bytes: [UInt8]

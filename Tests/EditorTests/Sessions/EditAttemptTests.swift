@@ -33,7 +33,7 @@ import Testing
         #expect(try add("milk", to: place.file, &other) == ["milk", "milk", "bread"])
     }
 
-    @Test(.enabled(if: !DataPath.isPlain), arguments: DataPath.mounts)
+    @Test(.enabled(if: !DataPath.isPlain, "needs a mount"), arguments: DataPath.mounts)
     func `an edit that was made in a mount is not made twice`(_ path: DataPath) throws {
         try withVolume(path) { volume in
             let place = try Workplace(
@@ -55,7 +55,7 @@ import Testing
         _ = try DocumentFile(path).apply([try Edit(words: words)])
     }
 
-    @Test(.enabled(if: !DataPath.isPlain), arguments: DataPath.mounts)
+    @Test(.enabled(if: !DataPath.isPlain, "needs a mount"), arguments: DataPath.mounts)
     func `an edit that others edited at once is not made twice`(_ path: DataPath) throws {
         try withVolume(path) { volume in
             let place = try Workplace(

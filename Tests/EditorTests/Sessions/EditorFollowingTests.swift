@@ -155,7 +155,7 @@ import Testing
         try checkDeletion(try Workplace("a.shape", Self.scene))
     }
 
-    @Test(.enabled(if: !DataPath.isPlain), arguments: DataPath.mounts)
+    @Test(.enabled(if: !DataPath.isPlain, "needs a mount"), arguments: DataPath.mounts)
     func `a document that others move in a mount is followed`(_ path: DataPath) throws {
         try withVolume(path) { volume in
             let place = try Workplace("a.shape", Self.scene, in: volume.directory)
@@ -167,7 +167,7 @@ import Testing
         }
     }
 
-    @Test(.enabled(if: !DataPath.isPlain), arguments: DataPath.mounts)
+    @Test(.enabled(if: !DataPath.isPlain, "needs a mount"), arguments: DataPath.mounts)
     func `a document that others delete in a mount comes back only on demand`(
         _ path: DataPath
     ) throws {
@@ -176,7 +176,7 @@ import Testing
         }
     }
 
-    @Test(.enabled(if: !DataPath.isPlain), arguments: DataPath.mounts)
+    @Test(.enabled(if: !DataPath.isPlain, "needs a mount"), arguments: DataPath.mounts)
     func `in a mount it is the document that is followed, not its former name`(
         _ path: DataPath
     ) throws {

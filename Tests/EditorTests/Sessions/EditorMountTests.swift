@@ -5,7 +5,7 @@ import TestSupport
 import Testing
 
 /// The editor on a document in a mounted container: what it writes is published by closing.
-@Suite(.oneAtATime, .enabled(if: !DataPath.isPlain)) struct EditorMountTests {
+@Suite(.oneAtATime, .enabled(if: !DataPath.isPlain, "needs a mount")) struct EditorMountTests {
     private static let scene = Scene(nodes: [
         .solid(Solid(name: "Ball", shape: SolidShape(.sphere))),
         .solid(Solid(name: "Box", shape: SolidShape(.cube))),

@@ -5,7 +5,7 @@ import TestSupport
 import Testing
 
 /// The editor and the browser on a mount whose daemon does not answer.
-@Suite(.oneAtATime, .enabled(if: !DataPath.isPlain)) struct FrozenMountTests {
+@Suite(.oneAtATime, .enabled(if: !DataPath.isPlain, "needs a mount")) struct FrozenMountTests {
     private static let scene = Scene(nodes: [
         .solid(Solid(name: "Ball", shape: SolidShape(.sphere)))
     ])

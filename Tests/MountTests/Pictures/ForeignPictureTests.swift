@@ -269,9 +269,10 @@ struct ForeignPictureTests {
         return folder + "/bwrap." + condition
     }
 
-    @Test(.enabled(if: canSandbox, "needs bubblewrap"))
+    @Test(
+        .enabled(if: DataPath.isPrivileged, "needs root"),
+        .enabled(if: canSandbox, "needs bubblewrap"))
     func `a sandbox that fails is no failure of a document, and the status says so`() throws {
-        guard DataPath.isPrivileged else { return }
         let folder = try TemporaryDirectory.make()
         defer { TemporaryDirectory.remove(folder) }
         let broken = try sandbox(in: folder, where: "broken", "exit 1")
@@ -369,8 +370,8 @@ struct ForeignPictureTests {
         }
     }
 
-    @Test func `without bubblewrap ours are drawn and the status says what is missing`() throws {
-        guard DataPath.isPrivileged else { return }
+    @Test(.enabled(if: DataPath.isPrivileged, "needs root"))
+    func `without bubblewrap ours are drawn and the status says what is missing`() throws {
         try withProgram("cp $1 $2", path: "/nonexistent") { desk in
             let agent = try Agent(in: desk.container.mountPoint)
             defer { agent.end() }

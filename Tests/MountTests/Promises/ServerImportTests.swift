@@ -157,10 +157,11 @@ struct ServerImportTests {
         }
     }
 
-    @Test(.enabled(if: isInstalled("curl"), "needs curl"))
+    @Test(
+        .enabled(if: DataPath.isPrivileged, "needs another user"),
+        .enabled(if: isInstalled("curl"), "needs curl"))
     func `which documents are on their way is told to the owner of the mount alone`() throws {
         try withReader("transfers") { volume in
-            guard DataPath.isPrivileged else { return }
             let status = "cat '\(volume.root.text)/.shapeedit/status.json'"
             let (owner, other) = (try volume.agent(), try volume.agent(user: nobody))
             waitUntil { owner.shell(status).contains("work/in/large") }

@@ -45,7 +45,7 @@ struct DraftTests {
     @Test(arguments: DataPath.mounts)
     func `a draft goes with the daemon`(_ dataPath: DataPath) throws {
         try withVolume(dataPath) { volume in
-            guard let container = volume.container else { return }
+            let container = try #require(volume.container)
             let agent = try volume.agent()
             agent.store("a", "before")
             let file = agent.open("a", O_RDWR)
