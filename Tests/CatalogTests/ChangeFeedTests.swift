@@ -144,7 +144,10 @@ import Testing
                     .putName(parent: root, name: new, item: item),
                 ]))
         try log.drain()
-        guard case .changes(let told) = feed.take(subscription, atMost: 9) else { return }
+        guard case .changes(let told) = feed.take(subscription, atMost: 9) else {
+            Issue.record("no changes")
+            return
+        }
         #expect(told.map(\.former) == [NamePlace(parent: root, name: old)])
         log.close()
         // The catalog says the same.

@@ -130,7 +130,10 @@ import Testing
             ])
         }
         let again = try TaskList.read(bytes).archived()
-        guard case .array(let objects) = try PropertyList.read(again)["$objects"] else { return }
+        guard case .array(let objects) = try PropertyList.read(again)["$objects"] else {
+            Issue.record("no array")
+            return
+        }
         #expect(try TaskList.read(bytes).losses.isEmpty)
         #expect(objects.contains { $0["$classname"] == .string("NSMutableArray") })
         #expect(!objects.contains { $0["$classname"] == .string("NSArray") })

@@ -17,7 +17,10 @@ import Testing
     ) throws {
         var list = Sample.list()
         _ = try list.run(script)
-        guard case .list(let list) = list else { return }
+        guard case .list(let list) = list else {
+            Issue.record("no list")
+            return
+        }
         let open = list.items.filter { !$0.isComplete }.map(\.text)
         let done = list.items.filter(\.isComplete).map(\.text)
         #expect(list.items.map(\.text) == open + done)

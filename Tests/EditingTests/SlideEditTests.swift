@@ -69,7 +69,10 @@ import Testing
         let script = "move 1 5,5\nscale 1 2\nrotate 1 90\ncolor 1 red"
         var (broken, sound) = (try slide("7,"), try slide(""))
         _ = try (broken.run(script), sound.run(script))
-        guard case .slide(let found) = broken, case .slide(let wanted) = sound else { return }
+        guard case .slide(let found) = broken, case .slide(let wanted) = sound else {
+            Issue.record("no slide")
+            return
+        }
         #expect(found.elements[0].shape == wanted.elements[0].shape)
         #expect(found.elements[0].json["elements"]?.array?[1] == .integer(7))
     }

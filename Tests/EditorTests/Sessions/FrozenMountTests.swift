@@ -100,7 +100,10 @@ import Testing
             // Others use the folder for temporary files, too.
             #expect(try run(["stat", "-c", "%a", "\(aside)/\(copies[0])"]).text == "600\n")
             let copy = try Scene.read(Workplace.bytes("\(aside)/\(copies[0])"))
-            guard case .solid(let solid) = copy.nodes.first else { return }
+            guard case .solid(let solid) = copy.nodes.first else {
+                Issue.record("no solid")
+                return
+            }
             #expect(solid.shape.kind == .pyramid)
         }
     }

@@ -11,7 +11,10 @@ import Testing
         desk.type("5")
         desk.press(.right, .shift)
         desk.type("c1")
-        guard case .solid(let solid) = desk.scene.nodes[1] else { return }
+        guard case .solid(let solid) = desk.scene.nodes[1] else {
+            Issue.record("no solid")
+            return
+        }
         #expect(solid.shape.kind == .torus)
         #expect(solid.transform.position == Vector3(0.1, 0, 0))
         #expect(solid.color == Color("red"))
@@ -59,13 +62,19 @@ import Testing
     @Test func `lists add, toggle and move, and a new item is known after it is saved`() {
         var desk = Desk(.list(TaskList(items: [TaskItem("bread")])))
         desk.type("amilk\r ")
-        guard case .list(let list) = desk.state.document else { return }
+        guard case .list(let list) = desk.state.document else {
+            Issue.record("no list")
+            return
+        }
         #expect(list.items.map(\.text) == ["bread", "milk"])
         #expect(list.items.map(\.isComplete) == [false, true])
         // Others make the same edits on the file, with identities of their own.
         var file = EditableDocument.list(TaskList(items: [list.items[0]]))
         for step in desk.state.pending { #expect(throws: Never.self) { try step.apply(to: &file) } }
-        guard case .list(let saved) = file else { return }
+        guard case .list(let saved) = file else {
+            Issue.record("no list")
+            return
+        }
         #expect(saved.items.map(\.text) == ["bread", "milk"])
         #expect(saved.items.map(\.isComplete) == [false, true])
     }
@@ -103,7 +112,10 @@ import Testing
         others.elements.insert(
             SlideElement(["shapeType": .string("line")]), at: 0)
         desk.send(.loaded(.slide(others)))
-        guard case .slide(let both) = desk.state.document else { return }
+        guard case .slide(let both) = desk.state.document else {
+            Issue.record("no slide")
+            return
+        }
         #expect(both.elements.map { $0.json["originx"]?.double } == [nil, 100, 240])
     }
 }

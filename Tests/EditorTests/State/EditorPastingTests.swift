@@ -19,7 +19,10 @@ import Testing
         desk.send(.input(.paste(long)))
         #expect(desk.lines.joined().contains("Nothing was pasted: the text has 60000 characters"))
         desk.type("end\r")
-        guard case .list(let list) = desk.state.document else { return }
+        guard case .list(let list) = desk.state.document else {
+            Issue.record("no list")
+            return
+        }
         #expect(list.items.map(\.text) == [long + "end"])
     }
 
@@ -28,7 +31,10 @@ import Testing
         desk.press(.enter)
         desk.send(.input(.paste("a\n\tb\\n")))
         desk.type("\r")
-        guard case .slide(let slide) = desk.state.document else { return }
+        guard case .slide(let slide) = desk.state.document else {
+            Issue.record("no slide")
+            return
+        }
         #expect(slide.elements[0].json["text"]?.string == "a\n\tb\\n")
     }
 

@@ -49,7 +49,10 @@ import Testing
         var desk = Desk(.list(TaskList(items: items)))
         desk.press(.down)
         desk.press(key, .shift)
-        guard case .list(let list) = desk.state.document else { return }
+        guard case .list(let list) = desk.state.document else {
+            Issue.record("no list")
+            return
+        }
         #expect(list.items.map(\.text) == expected.map { "\($0)" })
     }
 

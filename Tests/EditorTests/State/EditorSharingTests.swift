@@ -49,7 +49,10 @@ import Testing
         desk.send(.loaded(.scene(others)))
         desk.type("5")
         #expect(desk.effects.isEmpty, "no copy is kept")
-        guard case .solid(let solid) = desk.scene.nodes[1] else { return }
+        guard case .solid(let solid) = desk.scene.nodes[1] else {
+            Issue.record("no solid")
+            return
+        }
         #expect(solid.name == "Crate" && solid.shape.kind == .torus)
         #expect(solid.transform.position.x == 0.1)
         // Another one that came into its place is not taken for it.

@@ -50,7 +50,7 @@ struct VersionTests {
                 agent.unlink(path, fails: EROFS, EACCES, EPERM)
             }
             // Restoring is copying.
-            guard let oldest = agent.names(folder).first else { return }
+            let oldest = try #require(agent.names(folder).first)
             agent.shell("cp '\(folder.text)/\(oldest)' drawing.shape")
             #expect(agent.content("drawing.shape") == "version one")
             // They move with the document and outlive a remount.
