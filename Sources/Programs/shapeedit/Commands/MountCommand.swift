@@ -51,7 +51,8 @@ struct MountCommand: ParsableCommand {
     @Option(
         name: .customShort("o", allowingJoined: true),
         help: ArgumentHelp(
-            "Mount options, separated by commas (see mount.fuse3(8)).", valueName: "options"))
+            "Mount options, separated by commas (MOUNT OPTIONS in shapeedit(1)).",
+            valueName: "options"))
     var options: [String] = []
 
     func validate() throws {
