@@ -10,11 +10,13 @@ extension ControlSocket {
         }
         if list.count > Self.mostTargets { return reply.send(Self.tooMany(Self.mostTargets)) }
         var targets: [ClaimTarget] = []
+        var inner: [ClaimPath] = []
         for value in list {
             guard let target = value.object.flatMap(ClaimTarget.init) else {
                 return reply.send(VarlinkError.invalidParameter("targets"))
             }
-            targets.append(target)
+            targets.append(ClaimTarget(target.path.document, target.access))
+            inner.append(target.path.inner)
         }
         for target in targets {
             guard let owner = volume.grantedOwner(at: target.path) else { continue }
@@ -42,23 +44,25 @@ extension ControlSocket {
             return reply.send(Self.noSuchPresenter(number ?? 0))
         }
         let milliseconds = min(patience ?? Self.usualPatience, Self.mostPatience)
-        let request = ClaimRequest(
+        var request = ClaimRequest(
             targets, purpose: state.withLock { $0.purpose(name) },
             holder: Self.holder(reply.peer), isNested: isNested ?? false, presenter: presenter,
             line: reply.client.serial,
             deadline: MonotonicClock.after(milliseconds: UInt64(milliseconds)))
+        request.inner = inner
         ask(request, name, reply)
     }
 
     /// - Parameter name: of the request's purpose.
     private func ask(_ request: ClaimRequest, _ name: String?, _ reply: VarlinkReplier) {
-        let count = request.targets.count
+        let inner = request.inner
         // Targets that the volume added are none of the caller's.
         let decide: @Sendable (ClaimID, Coordinator.Outcome) -> Void = { [self] id, outcome in
             switch outcome {
             case .granted(let paths):
                 var answer: JSONObject = ["claim": .integer(Int(id.rawValue))]
-                answer.setPaths("paths", paths.prefix(count).map(\.description))
+                let places = zip(inner, paths).map { $0.below($1).description }
+                answer.setPaths("paths", places)
                 reply.send(VarlinkReply(answer))
             case .refused(let refusal):
                 state.withLock { state in
@@ -143,6 +147,6 @@ extension ClaimTarget {
         guard let path = object.path("path").flatMap({ ClaimPath($0) }),
             let access = object["access"]?.string.flatMap(ClaimAccess.init)
         else { return nil }
-        self.init(path.document, access)
+        self.init(path, access)
     }
 }

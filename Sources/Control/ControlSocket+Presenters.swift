@@ -11,7 +11,7 @@ extension ControlSocket {
         let messages = PresenterMessages { reply.send(Self.reply($0.object)) }
         let holder = Self.holder(reply.peer)
         let id = state.withLock { state -> PresenterID? in
-            let id = volume.coordinator.present(path.document, holder) { messages.send($0) }
+            let id = volume.coordinator.present(path, holder) { messages.send($0) }
             guard let id else { return nil }
             state.holdings[reply.client, default: .init()].presenters.insert(id)
             state.presenters[id] = reply.peer

@@ -52,6 +52,18 @@ import Testing
         }
     }
 
+    @Test mutating func `a folder that becomes a package is claimed as what is in it was`() throws {
+        let holder = table.request(try request("d/text", .write, purpose: 1), at: 0)
+        #expect(holder.events.count == 1)
+        let move = ItemChange(
+            .moved(from: try #require(ClaimPath("d")), replacing: false),
+            try #require(ClaimPath("d.rtfd")), by: 9)
+        _ = table.note(move, at: 1)
+        let other = table.request(try request("d.rtfd", .read, purpose: 2), at: 2)
+        #expect(other.events == [])
+        #expect(table.release(holder.id, at: 3).count == 1)
+    }
+
     @Test mutating func `claims of one purpose never block one another`() throws {
         for access in ClaimAccess.allCases {
             let asked = table.request(try request("a", access, purpose: 7), at: 0)

@@ -45,4 +45,10 @@ package struct ClaimPath: Hashable, Sendable, CustomStringConvertible {
 
     /// This place, or the package that it is inside of.
     package var document: ClaimPath { ClaimPath(Array(names.prefix(PackageName.depth(names)))) }
+
+    /// Where this is in its ``document``; without names if it is that itself.
+    package var inner: ClaimPath { ClaimPath(Array(names.dropFirst(PackageName.depth(names)))) }
+
+    /// The place that this says below `folder`.
+    package func below(_ folder: ClaimPath) -> ClaimPath { ClaimPath(folder.names + names) }
 }

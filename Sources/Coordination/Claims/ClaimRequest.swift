@@ -66,6 +66,9 @@ package struct ClaimRequest: Sendable {
     }
 
     package var targets: [ClaimTarget]
+    /// Where in each of the targets is what was asked for, which may be inside of a package
+    /// (``ClaimPath/inner``).
+    package var inner: [ClaimPath] = []
     package var purpose: ClaimPurpose
     package var holder: ClaimHolder
     package var origin: Origin
@@ -96,6 +99,9 @@ package struct ClaimRequest: Sendable {
     func isTied(to other: ClaimRequest) -> Bool {
         purpose == other.purpose || line != nil && line == other.line
     }
+
+    /// Bytes of memory that it takes (``ClaimPath/weight``).
+    var weight: Int { (targets.map(\.path) + inner).reduce(0) { $0 + $1.weight } }
 
     /// A file lock that somebody has, not one that is wanted.
     var isHeldLock: Bool { origin == .locking && since != nil }

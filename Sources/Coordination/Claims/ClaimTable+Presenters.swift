@@ -5,9 +5,12 @@ extension ClaimTable {
     struct Presenter: Sendable {
         let id: PresenterID
         let holder: ClaimHolder
-        var path: ClaimPath
-        /// The name the item was renamed away from: it may come back as another item.
-        var former: (path: ClaimPath, process: Int32, until: UInt64)?
+        /// Where what it shows is, which may be inside of a package.
+        var place: ClaimPath
+        /// The item that it presents: that, or the package.
+        var path: ClaimPath { place.document }
+        /// Where it was when the item was renamed away: that may come back as another item.
+        var former: (place: ClaimPath, process: Int32, until: UInt64)?
     }
 
     /// How long after a document was renamed away a file of its name, made by the same process, is
@@ -17,8 +20,8 @@ extension ClaimTable {
     /// Registers somebody who shows what is at the path.
     package mutating func present(_ path: ClaimPath, _ holder: ClaimHolder) -> PresenterID {
         let id = PresenterID(rawValue: nextSerial())
-        presenters[id] = Presenter(id: id, holder: holder, path: path)
-        presenterTree.insert(id, at: path)
+        presenters[id] = Presenter(id: id, holder: holder, place: path)
+        presenterTree.insert(id, at: path.document)
         return id
     }
 
@@ -42,8 +45,8 @@ extension ClaimTable {
         return events
     }
 
-    /// Where a presenter's item is; `nil` if it is not registered.
-    package func path(of presenter: PresenterID) -> ClaimPath? { presenters[presenter]?.path }
+    /// Where what a presenter shows is; `nil` if it is not registered.
+    package func path(of presenter: PresenterID) -> ClaimPath? { presenters[presenter]?.place }
 
     // MARK: Before a claim
 
@@ -126,7 +129,7 @@ extension ClaimTable {
             // Shown before it was there, or made anew.
             tell(presenterTree.at(path), .changed)
             tell(presenterTree.above(path), .subitemAppeared(path))
-            for id in takeBack(to: path, change.process, now) { locate(id, at: path) }
+            for (id, place) in takeBack(to: path, change.process, now) { locate(id, at: place) }
         case .moved(let source, let replacing):
             // Saved by renaming: what was there is an earlier version now. Or it was shown before it
             // was there, as what is in a folder that comes can be.
@@ -137,7 +140,7 @@ extension ClaimTable {
             for (id, place) in followers(source, path, change.process, now) {
                 locate(id, at: place)
             }
-            for id in takeBack(to: path, change.process, now) { locate(id, at: path) }
+            for (id, place) in takeBack(to: path, change.process, now) { locate(id, at: place) }
             moveClaims(source, path, change.family)
             settle(now, &events)
         }
@@ -207,36 +210,39 @@ extension ClaimTable {
     ) -> [(PresenterID, ClaimPath)] {
         let moved = presenterTree.at(source) + presenterTree.below(source)
         return moved.sorted().compactMap { id in
-            guard let old = presenters[id]?.path, let new = old.moved(from: source, to: target)
+            guard let old = presenters[id], let new = old.place.moved(from: source, to: target)
             else { return nil }
             place(id, at: new)
-            let isItself = old == source
-            presenters[id]?.former = isItself ? (old, process, now &+ Self.returnPatience) : nil
+            let isItself = old.path == source
+            presenters[id]?.former =
+                isItself ? (old.place, process, now &+ Self.returnPatience) : nil
             return (id, new)
         }
     }
 
-    /// Presenters whose document was renamed away from the path by the same process a moment ago.
+    /// Presenters whose document was renamed away from the path by the same process a moment ago; each with
+    /// its path there.
     private mutating func takeBack(
         to path: ClaimPath, _ process: Int32, _ now: UInt64
-    ) -> [PresenterID] {
-        let back = presenters.values.filter {
-            guard let former = $0.former else { return false }
-            return former.path == path && former.process == process && now <= former.until
-                && $0.path != path
-        }.map(\.id).sorted()
-        for id in back {
-            place(id, at: path)
+    ) -> [(PresenterID, ClaimPath)] {
+        let back = presenters.values.compactMap { presenter -> (PresenterID, ClaimPath)? in
+            guard let former = presenter.former, former.place.document == path,
+                former.process == process, now <= former.until, presenter.path != path
+            else { return nil }
+            return (presenter.id, former.place)
+        }.sorted { $0.0 < $1.0 }
+        for (id, former) in back {
+            place(id, at: former)
             presenters[id]?.former = nil
         }
         return back
     }
 
-    private mutating func place(_ id: PresenterID, at path: ClaimPath) {
+    private mutating func place(_ id: PresenterID, at place: ClaimPath) {
         guard let old = presenters[id]?.path else { return }
         presenterTree.remove(id, at: old)
-        presenterTree.insert(id, at: path)
-        presenters[id]?.path = path
+        presenterTree.insert(id, at: place.document)
+        presenters[id]?.place = place
     }
 
     // MARK: Claims on what was renamed
@@ -256,7 +262,10 @@ extension ClaimTable {
             guard var claim = claims[id] else { continue }
             if claim.phase == .waiting, !isAnnounced { continue }
             unmark(claim)
-            claim.current = claim.current.map { $0.moved(from: source, to: target) ?? $0 }
+            // The folder may be a package by its new name.
+            claim.current = claim.current.map {
+                $0.moved(from: source, to: target)?.document ?? $0
+            }
             let now = zip(claim.current, claim.request.targets).map {
                 ClaimTarget($0, $1.access)
             }

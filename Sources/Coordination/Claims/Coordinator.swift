@@ -79,7 +79,7 @@ package final class Coordinator: Sendable {
     ) -> Answer? {
         change { state -> Answer? in
             let isNamed = request.origin == .coordinated
-            let weight = isNamed ? request.targets.reduce(0) { $0 + $1.path.weight } : 0
+            let weight = isNamed ? request.weight : 0
             if isNamed, state.coordinated.count >= Self.mostClaims || !state.hasRoom(for: weight) {
                 return nil
             }
