@@ -49,6 +49,28 @@ import Testing
         }
     }
 
+    @Test func `a file that is saved by renaming right after it was moved is followed`() throws {
+        try withVolume(.plain) { volume in
+            let agent = try volume.agent()
+            agent.store("document", "x")
+            agent.makeDirectory("folder")
+            agent.store(".new", "saved")
+            let shows = Shows()
+            let path = "\(volume.directory)/folder/moved"
+            let presentation = try FilePresentation(of: "\(volume.directory)/document", shows)
+            // From here, so that it is before anybody has looked where the file went.
+            #expect(rename("\(volume.directory)/document", path) == 0)
+            #expect(rename("\(volume.directory)/.new", path) == 0)
+            shows.expect("moved moved", "changed")
+            #expect(presentation.path == path)
+            agent.store("folder/moved", "longer")
+            shows.expect("changed")
+            agent.unlink("folder/moved")
+            shows.expect("deleted")
+            presentation.end()
+        }
+    }
+
     @Test func `what is below a folder is told, also in new and moved folders`() throws {
         try withVolume(.plain) { volume in
             let agent = try volume.agent()

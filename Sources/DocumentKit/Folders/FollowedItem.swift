@@ -123,17 +123,30 @@ final class FollowedItem {
         }
         if now < since + Self.grace * 1_000_000 { return [] }
         missing = nil
-        let place = isMounted ? FolderBookmark(before, at: path).search() : item?.path
-        if let found = place, let there = FolderTree.Entry(found), there.isSameItem(as: before) {
+        if let found = whereabouts(of: before) {
+            let isSame = FolderTree.Entry(found)?.isSameItem(as: before) == true
             for watch in watches.above + [watches.folder] { inotify.forget(watch) }
             path = found
             if (try? watchFolders()) != nil {
                 take()
-                return [.moved(found)]
+                return isSame ? [.moved(found)] : [.moved(found), .changed]
             }
         }
         entry = nil
         item = nil
         return [.deleted]
+    }
+
+    /// Where it was moved to; what has taken its name there meanwhile is it from then on, as anywhere.
+    private func whereabouts(of before: FolderTree.Entry) -> String? {
+        guard let place = isMounted ? FolderBookmark(before, at: path).search() : item?.path else {
+            return nil
+        }
+        if FolderTree.Entry(place)?.isSameItem(as: before) == true { return place }
+        // So the kernel calls what has lost its name, behind the one that it had.
+        let mark = " (deleted)"
+        guard !isMounted, place.hasSuffix(mark) else { return nil }
+        let left = String(place.dropLast(mark.count))
+        return PathKey(left) != PathKey(path) && FolderTree.Entry(left) != nil ? left : nil
     }
 }
