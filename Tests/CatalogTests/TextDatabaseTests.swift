@@ -76,6 +76,30 @@ import Testing
         #expect(try database.title(of: DocumentID(rawValue: 2)) == "Ελλάδα")
     }
 
+    @Test func `a letter that is several characters in a row is found as the one that it is`()
+        throws
+    {
+        let database = try TextDatabase(path: path)
+        defer { database.close() }
+        try database.apply(
+            [
+                row(1, "한국어 검색"),
+                row(2, "\u{1112}\u{1161}\u{11ab}\u{1100}\u{116e}\u{11a8}\u{110b}\u{1165}"),
+                row(3, "がぎぐ パン"), row(4, "か\u{3099}き\u{3099}く\u{3099} ハ\u{309a}ン"),
+                row(5, "かきく ハン"),
+                row(6, "أحمد"), row(7, "ا\u{654}حمد"), row(8, "\u{fb2a}לום"), row(9, "ש\u{5c1}לום"),
+            ], without: [], mark: nil)
+        for (words, documents) in [
+            ("한국", [1, 2]), ("\u{1112}\u{1161}\u{11ab}국", [1, 2]),
+            ("\u{1100}\u{1165}\u{11b7}색", [1]),
+            ("하", []), ("がぎ", [3, 4]), ("か\u{3099}ぎ", [3, 4]), ("かき", [5]), ("パン", [3, 4]),
+            ("ハ\u{309a}ン", [3, 4]), ("ハン", [5]), ("أحمد", [6, 7]), ("ا\u{654}حمد", [6, 7]),
+            ("\u{fb2a}לום", [8, 9]), ("שלום", [8, 9]),
+        ] as [(String, [UInt64])] {
+            #expect(try found(database, text: words) == documents, "\(words)")
+        }
+    }
+
     @Test func `marks and symbols are no words, and none of them is a fault`() throws {
         let database = try TextDatabase(path: path)
         defer { database.close() }
@@ -112,7 +136,7 @@ import Testing
         old.close()
         let aged = try run([
             "sqlite3", path,
-            "UPDATE words SET title = '中文搜索', body = '日本語を検索 Ёж' WHERE rowid = 1; "
+            "UPDATE words SET title = '中文搜索', body = '日本語を検索 Ёж か \u{3099} き \u{3099}' WHERE rowid = 1; "
                 + "PRAGMA user_version = 1",
         ])
         try #require(aged.status == 0, "\(aged)")
@@ -123,6 +147,7 @@ import Testing
             #expect(try found(database, text: "検索") == [1])
             #expect(try found(database, title: "搜索") == [1])
             #expect(try found(database, text: "еж") == [1])
+            #expect(try found(database, text: "がぎ") == [1])
             #expect(try found(database, text: "x") == [])
             #expect(try found(database, text: "word") == [2])
         }

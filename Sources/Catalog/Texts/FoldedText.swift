@@ -2,9 +2,9 @@
 ///
 /// That takes accents from Latin letters, and marks that stand behind any letter by themselves; letters
 /// of other scripts that have theirs in them, and those that are written as two in capitals, it keeps.
+/// Marks that make another letter, and letters that stand together in one, are ``ComposedText``.
 enum FoldedText {
-    /// The text with plain letters; marks of vowels in Arabic and Hebrew are left out, which would take
-    /// words apart.
+    /// The text with plain letters; marks in Arabic and Hebrew are left out, which would take words apart.
     static func folded(_ text: String) -> String {
         // None of what is changed begins with a byte below.
         guard text.utf8.contains(where: { $0 >= 0xc3 }) else { return text }
@@ -12,7 +12,8 @@ enum FoldedText {
         var isChanged = false
         for scalar in text.unicodeScalars {
             switch scalar.value {
-            case 0xdf, 0x370...0x52f, 0x1e9e, 0x1f00...0x1fff, 0xfb00...0xfb06:
+            case 0xdf, 0x370...0x52f, 0x622...0x626, 0x6c0...0x6d3, 0x1e9e, 0x1f00...0x1fff,
+                0xfb00...0xfb06, 0xfb1d...0xfb4e:
                 guard let plain = letters[scalar] else {
                     result.append(scalar)
                     continue
@@ -39,14 +40,19 @@ enum FoldedText {
         ]
         // A letter with a mark is the same character as the two in a row.
         var plain: [Character: Unicode.Scalar] = [:]
-        for (bases, marks) in [(cyrillic, cyrillicMarks), (greek, greekMarks)] {
+        for (bases, marks) in [
+            (cyrillic, cyrillicMarks), (greek, greekMarks), (arabic, arabicMarks),
+            (hebrew, hebrewMarks),
+        ] {
             for base in bases.unicodeScalars {
                 for mark in marks {
                     plain[Character(String(base) + mark)] = base
                 }
             }
         }
-        for range in [0x370...0x52f, 0x1f00...0x1fff] as [ClosedRange<UInt32>] {
+        for range in [
+            0x370...0x52f, 0x622...0x626, 0x6c0...0x6d3, 0x1f00...0x1fff, 0xfb1d...0xfb4e,
+        ] as [ClosedRange<UInt32>] {
             for scalar in range.lazy.compactMap(Unicode.Scalar.init) {
                 if let base = plain[Character(scalar)] { letters[scalar] = String(base) }
             }
@@ -69,4 +75,11 @@ enum FoldedText {
             }
         }
     }()
+    private static let arabic = "\u{627}\u{648}\u{64a}\u{6c1}\u{6d2}\u{6d5}"
+    private static let arabicMarks = ["\u{653}", "\u{654}", "\u{655}"]
+    private static let hebrew = "אבגדהוזטיךכלמנסףפצקרשת\u{5f2}"
+    private static let hebrewMarks = [
+        "\u{5b4}", "\u{5b7}", "\u{5b8}", "\u{5b9}", "\u{5bc}", "\u{5bf}", "\u{5c1}", "\u{5c2}",
+        "\u{5bc}\u{5c1}", "\u{5bc}\u{5c2}",
+    ]
 }

@@ -32,7 +32,7 @@ package final class TextDatabase {
     private let connection: Connection
 
     /// Earlier versions are brought up to it, a later one is made anew.
-    private static let version: Int64 = 3
+    private static let version: Int64 = 4
     /// "SHET": marks a SQLite file as one of these.
     private static let applicationID: Int64 = 0x5348_4554
     private static let tables = [
@@ -112,9 +112,10 @@ package final class TextDatabase {
     }
 
     /// What is kept of a text, and looked for: version 2 has it as ``UnspacedText`` takes it apart, version 3
-    /// as ``FoldedText`` does, too. A zero would end it for SQLite; it stands between words.
+    /// as ``FoldedText`` does, too, version 4 as ``ComposedText`` puts it together. A zero would end it for
+    /// SQLite; it stands between words.
     static func kept(_ text: String) -> String {
-        let kept = UnspacedText.apart(FoldedText.folded(text))
+        let kept = UnspacedText.apart(ComposedText.composed(FoldedText.folded(text)))
         guard kept.utf8.contains(0) else { return kept }
         return String(decoding: kept.utf8.map { $0 == 0 ? UInt8(ascii: " ") : $0 }, as: UTF8.self)
     }
@@ -135,7 +136,7 @@ package final class TextDatabase {
             let (title, body) = (select.text(1) ?? "", select.text(2) ?? "")
             // A row is not changed while it is read.
             select.reset()
-            let (newTitle, newBody) = (kept(title), kept(body))
+            let (newTitle, newBody) = (kept(joined(title)), kept(joined(body)))
             if newTitle == title, newBody == body { continue }
             update.bind(1, newTitle)
             update.bind(2, newBody)
@@ -143,6 +144,11 @@ package final class TextDatabase {
             try update.run()
         }
         try connection.execute("PRAGMA user_version = \(version)")
+    }
+
+    /// A text of an earlier version, which may have the marks of Kana apart from these.
+    private static func joined(_ text: String) -> String {
+        text.replacing(" \u{3099}", with: "\u{3099}").replacing(" \u{309a}", with: "\u{309a}")
     }
 
     /// Closes the file. Nothing else may be called afterwards.
