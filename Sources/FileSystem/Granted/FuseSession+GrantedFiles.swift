@@ -7,11 +7,12 @@ internal import SystemCalls
 /// Open documents of other containers, and their pictures. Every read and write asks the owner whether
 /// the document is still granted.
 extension FuseSession {
-    /// Throws EACCES if the document is not granted any more, or not for writing.
+    /// Throws EACCES if the document is not granted any more, or not for writing; gives for what it is.
+    @discardableResult
     static func requireGrant(
         _ file: GrantedFile, _ granted: GrantedTree, writes: Bool = false
-    ) throws(Errno) {
-        guard let document = file.document else { return }
+    ) throws(Errno) -> GrantedAccess {
+        guard let document = file.document else { return .write }
         let text: [UInt8]
         do throws(Errno) {
             text = try file.descriptor.value(ofAttribute: granted.owners.attribute(of: document))
@@ -21,6 +22,7 @@ extension FuseSession {
         guard let terms = GrantTerms(String(decoding: text, as: UTF8.self)),
             !writes || terms.access == .write
         else { throw Errno(EACCES) }
+        return terms.access
     }
 
     /// Runs `work` with an open document that is still granted, and answers with its outcome. What is

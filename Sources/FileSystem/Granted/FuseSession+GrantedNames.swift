@@ -157,8 +157,13 @@ extension FuseSession {
             do throws(Errno) {
                 shown = try look(request, granted, node)
             } catch {
-                guard error.code == EIO, let last = granted.lastShown(node) else { throw error }
-                shown = last
+                if error.code == ENOENT, !counted, let left = try Self.removed(node, granted) {
+                    shown = left
+                } else if error.code == EIO, let last = granted.lastShown(node) {
+                    shown = last
+                } else {
+                    throw error
+                }
             }
         case .folder, .pictures: throw Errno(EISDIR)
         case .scratch(_, _, let inode):
@@ -170,6 +175,22 @@ extension FuseSession {
             }
         }
         return Self.answer(request, granted, node, shown, counted: counted)
+    }
+
+    /// What a document is like that its owner has removed, to those who have it open; `nil` if nobody has.
+    private static func removed(
+        _ node: GrantedNode, _ granted: GrantedTree
+    ) throws(Errno) -> stat? {
+        guard case .document(let owner, let document, let version) = node else { return nil }
+        let open = granted.files(of: document, in: owner).first { file in
+            guard let version else { return file.writes }
+            return (try? GrantOwners.content(of: file.descriptor)) == version
+        }
+        guard let open else { return nil }
+        let access = try requireGrant(open, granted)
+        var shown = granted.shown(node, try open.descriptor.status(), access)
+        shown.st_nlink = 0
+        return shown
     }
 
     private static func answer(

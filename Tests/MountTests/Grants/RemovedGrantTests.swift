@@ -32,6 +32,31 @@ struct RemovedGrantTests {
         }
     }
 
+    @Test(arguments: DataPath.mounts.prefix(2))
+    func `a removed document that is open in an app's mount has a size, and can be cut off`(
+        _ place: DataPath
+    ) throws {
+        try withOwnerAndApp(place) { both in
+            let (here, there) = (try both.owner.agent(), try both.appAgent())
+            here.store("b.txt", "to be read")
+            try both.run("grant", "a.txt", "--to", "notes", "--write")
+            try both.run("grant", "b.txt", "--to", "notes")
+            let written = there.open("in test/a.txt", O_RDWR)
+            let read = there.open("in test/b.txt", O_RDONLY)
+            here.unlink("a.txt")
+            here.unlink("b.txt")
+            #expect(there.status(read).size == 10 && there.status(read).links == 0)
+            #expect(there.write(written, "longer") == 6)
+            #expect(there.status(written).size == 6)
+            there.truncate(written, size: 2)
+            #expect(there.status(written).size == 2)
+            there.status("in test/b.txt", fails: ENOENT)
+            there.close(written)
+            there.close(read)
+            #expect(try Self.has(3, both.owner))
+        }
+    }
+
     @Test(arguments: DataPath.mounts.prefix(1))
     func `who has a removed document open in an app's mount reads on, and then it goes`(
         _ place: DataPath
