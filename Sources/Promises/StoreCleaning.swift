@@ -198,12 +198,14 @@ package final class StoreCleaning: Sendable {
         var begun = found
         for hash in gone { begun.removals[hash] = now }
         try remember(begun)
-        if gone.isEmpty { return }
-        var unconfirmed: ContentHash?
-        let result = Result { () throws(StoreError) in try remove(gone, &unconfirmed, call) }
-        if let unconfirmed { found.doubts[unconfirmed] = clocks() }
-        try remember(found)
-        try result.get()
+        if !gone.isEmpty {
+            var unconfirmed: ContentHash?
+            let result = Result { () throws(StoreError) in try remove(gone, &unconfirmed, call) }
+            if let unconfirmed { found.doubts[unconfirmed] = clocks() }
+            try remember(found)
+            try result.get()
+        }
+        if found.doubts.isEmpty { try ownership.endRemovals(call) }
     }
 
     /// Looks for what counts as stored and is not in a page of the listing that should have it.

@@ -24,6 +24,9 @@ package final class StoreOwnership: Sendable {
     /// Who finds a store that another container may be removing from waits so long before it counts on
     /// what is there: an owner looks at the mark this often, and at each removal. In nanoseconds.
     package static let notice: UInt64 = 120_000_000_000
+    /// So many times as long if it was removing something: the store may carry that out for
+    /// ``Uploads/longestDoubt`` after it has noticed.
+    private static let longerNotice: UInt64 = 6
     static let pace: UInt64 = 30_000_000_000
     /// A request that needs the verdict waits for it so long after the mount began, in milliseconds.
     private static let patience: UInt64 = 2_000
@@ -31,6 +34,8 @@ package final class StoreOwnership: Sendable {
     private static let noFolder = "-"
     /// Begins a line of an address, and since when its store has said that it is shared.
     private static let noticed = "noticed"
+    /// Ends an owner's token while the store may yet remove something, and such a line of another's store.
+    private static let removing = "removing"
 
     private let store: any ContentStore
     /// The store's address, as the container has it; in a form of its own where it would not stay one word of a
@@ -135,8 +140,16 @@ package final class StoreOwnership: Sendable {
         guard try isStillOwner(call), case .owner(let token, _) = try known(markedBy: nil) else {
             return false
         }
-        try replace(token, call)
+        try replace(token, call, isRemoving: true)
         return true
+    }
+
+    /// The store removes nothing any more that it was asked to since ``renew(_:)``, also in earlier mounts.
+    func endRemovals(_ call: StoreCall) throws(StoreError) {
+        guard case .owner(let token, _) = try known(markedBy: nil), Self.isRemoving(token),
+            try isStillOwner(call), case .owner(let token, _) = try known(markedBy: nil)
+        else { return }
+        try replace(token, call, isRemoving: false)
     }
 
     /// Whether it has been found out in this mount who owns the store.
@@ -186,7 +199,7 @@ package final class StoreOwnership: Sendable {
         let mark = try mark(call)
         switch try known(markedBy: mark) {
         case .owner(let token, let other) where mark == token || mark == other:
-            try replace(mark ?? token, call)
+            try replace(mark ?? token, call, isRemoving: Self.isRemoving(mark ?? token))
             return true
         case .nothing where mark == nil: return false
         // Another's mark would be one that was put late, over ours: they have not seen that.
@@ -207,7 +220,8 @@ package final class StoreOwnership: Sendable {
         var found = mark
         repeat {
             if found != Self.shared {
-                try note(sharedSince: nil)
+                let isLonger = try isNoticeLonger()
+                try note(sharedSince: nil, isLonger || found.map(Self.isRemoving) == true)
                 try put(Self.shared, call)
             }
             if let rest = try restOfNotice() {
@@ -224,19 +238,30 @@ package final class StoreOwnership: Sendable {
     /// How much of ``notice`` is left, of which a mount that ended has waited a part; `nil` if it is over.
     private func restOfNotice() throws(StoreError) -> UInt64? {
         let now = clocks()
-        let line = try lines().last { isNoticed($0) }
-        guard let since = line.flatMap({ Clocks($0[2]) }),
+        let isLonger = try isNoticeLonger()
+        let notice = isLonger ? notice * Self.longerNotice : notice
+        guard let since = try noticedLine().flatMap({ Clocks($0[2]) }),
             let passed = now.passed(since: since)
         else {
-            try note(sharedSince: now)
+            try note(sharedSince: now, isLonger)
             return notice
         }
         return passed >= notice ? nil : notice - passed
     }
 
+    private func isNoticeLonger() throws(StoreError) -> Bool {
+        try noticedLine()?.last.map(Self.isRemoving) == true
+    }
+
+    private static func isRemoving(_ word: some StringProtocol) -> Bool { word.hasSuffix(removing) }
+
     /// Gives the mark, which has `token`, the next one.
-    private func replace(_ token: String, _ call: StoreCall) throws(StoreError) {
-        let next = Self.token()
+    ///
+    /// - Parameter isRemoving: whether the store may be removing something from then on.
+    private func replace(
+        _ token: String, _ call: StoreCall, isRemoving: Bool
+    ) throws(StoreError) {
+        let next = isRemoving ? "\(Self.token())-\(Self.removing)" : Self.token()
         try keep(.owner(token, next))
         try put(next, call)
         try keep(.owner(next, next))
@@ -314,12 +339,23 @@ package final class StoreOwnership: Sendable {
     }
 
     private func isNoticed(_ words: [Substring]) -> Bool {
-        words.count == 3 && words[0] == Self.noticed && words[1] == address
+        words.count >= 3 && words[0] == Self.noticed && words[1] == address
     }
 
-    private func note(sharedSince clocks: Clocks?) throws(StoreError) {
+    private func noticedLine() throws(StoreError) -> [Substring]? {
+        try lines().last { isNoticed($0) }
+    }
+
+    /// - Parameters:
+    ///   - clocks: `nil`: it does not say so yet.
+    ///   - wasRemoving: whether another container was removing something before.
+    private func note(sharedSince clocks: Clocks?, _ wasRemoving: Bool) throws(StoreError) {
         var lines = try lines().filter { !isNoticed($0) }.map { $0.joined(separator: "\t") }
-        if let clocks { lines.append("\(Self.noticed)\t\(address)\t\(clocks.text)") }
+        if clocks != nil || wasRemoving {
+            lines.append(
+                "\(Self.noticed)\t\(address)\t\(clocks?.text ?? "-")"
+                    + (wasRemoving ? "\t\(Self.removing)" : ""))
+        }
         try SmallFile.replace(path, lines.map { $0 + "\n" }.joined())
     }
 }

@@ -68,7 +68,8 @@ extension Volume {
 
     /// Why nothing goes to the store for a while when another container has used it.
     static let otherContainer =
-        "another container has used the store: it has two minutes to notice this one"
+        "another container has used the store: it has two minutes to notice this one, "
+        + "or twelve if it was removing something"
 
     private func tellOfOtherContainer() {
         let problem = Self.otherContainer

@@ -60,7 +60,10 @@ enum ContainerStore {
         let file = ContainerFolder(path: path).storeOwner
         let ownership = StoreOwnership(try open(address), address: address, path: file) {
             Console.complain(
-                "another container uses the store: in two minutes it will remove nothing there")
+                """
+                another container uses the store: in two minutes, or twelve if it was removing \
+                something, it will remove nothing there
+                """)
         }
         do throws(StoreError) { try ownership.isOwner(StoreCall()) } catch {
             throw failure(error)

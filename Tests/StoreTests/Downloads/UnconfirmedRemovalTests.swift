@@ -17,17 +17,19 @@ import Testing
         private let clocks = Lock(Clocks(day: 1_000_000, boot: 5_000))
         private let folder: String
         private let store: Retrying
-        private let ownership: StoreOwnership
 
         init() throws {
             folder = try TemporaryDirectory.make()
             store = Retrying(slow)
-            ownership = StoreOwnership(store, address: store.address, path: folder + "/owner")
-            try ownership.claim(StoreCall())
+            try ownership().claim(StoreCall())
             slow.state.withLock { _ = $0.blobs.insert(sample.blob.hash) }
         }
 
         deinit { TemporaryDirectory.remove(folder) }
+
+        private func ownership() -> StoreOwnership {
+            StoreOwnership(store, address: store.address, path: folder + "/owner")
+        }
 
         /// Lets so many seconds go by.
         func pass(_ seconds: UInt64) { clocks.withLock { Self.pass(seconds, &$0) } }
@@ -49,7 +51,7 @@ import Testing
                 failed: { _, _ in isStored.signal { $0 = $0 ?? false } })
             defer { uploads.stop() }
             let cleaning = StoreCleaning(
-                store, ownership, uploads, path: folder + "/unneeded", grace: 2, logger: logger,
+                store, ownership(), uploads, path: folder + "/unneeded", grace: 2, logger: logger,
                 clocks: { [clocks] in
                     clocks.withLock { clocks in
                         Self.pass(2, &clocks)
@@ -60,6 +62,30 @@ import Testing
             cleaning.start()
             defer { cleaning.stop() }
             try body(uploads, isStored)
+        }
+
+        var mark: [UInt8]? { slow.state.withLock { $0.mark } }
+
+        /// How many seconds pass before another container that comes to the store now counts on what is there.
+        func waitOfAnother() throws -> UInt64 {
+            let place = try TemporaryDirectory.make()
+            defer { TemporaryDirectory.remove(place) }
+            let mark = mark
+            let store = SlowStore()
+            store.state.withLock { $0.mark = mark }
+            let now = Lock(Clocks(day: 1_000_000, boot: 5_000))
+            var seconds: UInt64 = 0
+            while true {
+                let cancellation = Cancellation()
+                let other = StoreOwnership(
+                    store, address: store.address, path: place + "/owner",
+                    waits: { cancellation.cancel() }, clocks: { now.withLock { $0 } })
+                let call = StoreCall(cancellation: cancellation)
+                let problem = kind { () throws(StoreError) in _ = try other.isOwner(call) }
+                if problem == nil { return seconds }
+                now.withLock { Self.pass(30, &$0) }
+                seconds += 30
+            }
         }
 
         func waitForRemoval() {
@@ -110,5 +136,32 @@ import Testing
             let told = isStored.wait(until: MonotonicClock.after(milliseconds: 60_000)) { $0 }
             #expect(told == true)
         }
+    }
+
+    @Test func `who comes to a store waits until a removal that its owner has given up is over`()
+        throws
+    {
+        let container = try SlowContainer()
+        container.whileMounted { _, _ in container.waitForRemoval() }
+        #expect(try container.waitOfAnother() >= 660)
+        // Also when its owner has been mounted again.
+        let mark = container.mark
+        container.whileMounted { _, _ in
+            waitUntil { container.mark != mark }
+            #expect(container.mark != mark)
+        }
+        #expect(try container.waitOfAnother() >= 660)
+    }
+
+    @Test func `who comes to a store waits two minutes when what its owner removed is gone`() throws
+    {
+        let container = try SlowContainer()
+        container.whileMounted { _, _ in container.waitForRemoval() }
+        container.pass(600)
+        try container.whileMounted { _, _ in
+            try waitUntil { try container.waitOfAnother() == 120 }
+            #expect(try container.waitOfAnother() == 120)
+        }
+        #expect(container.slow.state.withLock { $0.blobs.isEmpty })
     }
 }

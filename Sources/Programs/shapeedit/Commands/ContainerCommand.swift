@@ -245,7 +245,8 @@ struct ContainerCommand: ParsableCommand {
                 Everything is copied and verified before the container changes over; cut off \
                 anywhere, the next attempt goes on. The old store is left as it is. A container \
                 without a store gets one: its contents go there when it is mounted. If another \
-                container uses the new store, two minutes pass before the copying begins.
+                container uses the new store, two minutes pass before the copying begins, or twelve \
+                if that one was removing something there.
 
                 What the old store has lost of earlier versions is told, and keeps nothing else from being \
                 moved: exit status 65. Where it does not answer, or has lost a document, nothing is changed.
