@@ -62,6 +62,19 @@ struct ProgressTests {
         }
     }
 
+    @Test func `of many it is said how far they are while they are asked for`() throws {
+        try withVolume(.passthrough, store: "folder") { volume in
+            let agent = try volume.agent()
+            agent.shell("mkdir d; for i in 1 2 3; do head -c 50000 /dev/urandom > d/$i; done")
+            agent.end()
+            try volume.evictAll()
+            let result = try volume.shapeedit("materialize", "@d", "--json")
+            let lines = result.errorText.split(separator: "\n")
+            #expect(lines.first?.hasPrefix("{\"documents\": 1, \"done\": 0,") == true, "\(result)")
+            #expect(lines.last?.hasPrefix("{\"documents\": 3, \"done\": 3,") == true, "\(result)")
+        }
+    }
+
     @Test(.enabled(if: isInstalled("curl"), "needs curl"))
     func `what is cancelled is nothing more to wait for, and no figure goes back`() throws {
         let server = try FaultyServer(.webDAV, name: "progress")

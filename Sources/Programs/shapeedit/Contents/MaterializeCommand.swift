@@ -24,12 +24,15 @@ struct MaterializeCommand: ParsableCommand {
     func run() throws {
         var report = ContentReport(json: targets.json)
         var waiting: [(document: DocumentContent, came: Int64)] = []
+        var progress = TransferProgress("documents", json: targets.json)
         for document in targets.documents(&report) {
             do throws(Failure) {
                 let state = try document.state()
                 if state == "promise" || state == "downloading" {
                     try document.set(DocumentContent.stateAttribute, "local")
                     waiting.append((document, 0))
+                    progress.expect(document.size)
+                    progress.showSoon()
                 } else {
                     report.add(document)
                 }
@@ -37,9 +40,6 @@ struct MaterializeCommand: ParsableCommand {
                 report.add(document, error)
             }
         }
-        var progress = TransferProgress(
-            "documents", count: waiting.count, bytes: waiting.reduce(0) { $0 + $1.document.size },
-            json: targets.json)
         while !waiting.isEmpty {
             var left: [(document: DocumentContent, came: Int64)] = []
             var underWay: Int64 = 0

@@ -83,11 +83,17 @@ struct TransferProgress {
     private var line: ProgressLine
 
     /// - Parameter things: what they are called.
-    init(_ things: String, count: Int, bytes: Int64, json: Bool) {
+    init(_ things: String, count: Int = 0, bytes: Int64 = 0, json: Bool) {
         self.things = things
         self.count = count
         self.bytes = bytes
         line = ProgressLine(json: json)
+    }
+
+    /// One more is to come.
+    mutating func expect(_ size: Int64) {
+        count += 1
+        bytes += size
     }
 
     /// One of them is done.
@@ -122,7 +128,7 @@ struct TransferProgress {
     }
 
     /// The same for who is told often.
-    mutating func showSoon(_ underWay: Int64) {
+    mutating func showSoon(_ underWay: Int64 = 0) {
         if line.isDue() { show(underWay) }
     }
 
