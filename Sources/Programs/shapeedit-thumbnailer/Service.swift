@@ -11,6 +11,8 @@ enum Service {
     private static let idleTime: UInt64 = 250
 
     static func run(over socket: Int32) throws(WorkerChannel.Failure) {
+        // While it is stopped it would not see its socket closed.
+        _ = shim_end_with_starter()
         let channel = WorkerChannel(OwnedDescriptor(adopting: socket))
         // Before anything is given up. Where one is missing, the warming up says so and ends here.
         _ = DrawingLibraries.load()

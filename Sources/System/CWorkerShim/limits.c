@@ -1,6 +1,7 @@
 #define _GNU_SOURCE
 #include "workershim.h"
 
+#include <signal.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/time.h>
@@ -22,6 +23,8 @@ int shim_limit_core(void) {
     if (limit(RLIMIT_CORE, 0) != 0) return -1;
     return prctl(PR_SET_DUMPABLE, 0, 0, 0, 0);
 }
+
+int shim_end_with_starter(void) { return prctl(PR_SET_PDEATHSIG, SIGKILL); }
 
 int shim_no_new_privileges(void) { return prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0); }
 

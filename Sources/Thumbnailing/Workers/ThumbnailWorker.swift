@@ -4,7 +4,8 @@ internal import SystemCalls
 /// One warm `shapeedit-thumbnailer` process, started when it is first needed and again after every
 /// death. A document that hangs, crashes or floods it costs one failure.
 ///
-/// May be used from any thread; one document is drawn at a time, others wait. Calls block.
+/// May be used from any thread; one document is drawn at a time, others wait. Calls block. The process ends with
+/// the thread that started it, as the kernel has it: a thread that ends stops it before.
 public final class ThumbnailWorker: Sendable {
     /// What drawing may take, in milliseconds from the start of the drawing.
     public static let wallLimit: UInt64 = 15_000

@@ -30,10 +30,25 @@ struct HaltedWorkers {
         try signal(SIGCONT)
     }
 
+    /// Whether none of them runs or stands still any more. Of those that nobody has collected yet nothing is left
+    /// but the number.
+    var haveEnded: Bool {
+        get throws {
+            try numbers.allSatisfy { worker in
+                var path = [CChar](repeating: 0, count: 1)
+                return readlink("/proc/\(worker)/exe", &path, 1) < 0
+            }
+        }
+    }
+
     private func signal(_ signal: Int32) throws {
-        let text = String(decoding: try PictureDesk.read(started), as: UTF8.self)
-        for worker in text.split(separator: "\n").compactMap({ pid_t($0) }) {
-            kill(worker, signal)
+        for worker in try numbers { kill(worker, signal) }
+    }
+
+    private var numbers: [pid_t] {
+        get throws {
+            let text = String(decoding: try PictureDesk.read(started), as: UTF8.self)
+            return text.split(separator: "\n").compactMap { pid_t($0) }
         }
     }
 }

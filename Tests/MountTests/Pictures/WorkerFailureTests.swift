@@ -193,6 +193,18 @@ struct WorkerFailureTests {
         }
     }
 
+    @Test func `a worker that stands still ends with a daemon that is killed`() throws {
+        try withPictures(thumbnailer: HaltedWorkers.thumbnailer()) { desk in
+            let workers = HaltedWorkers(desk)
+            desk.agent.store("a.slide", PictureDesk.slide(0))
+            #expect(desk.settle("a.slide") == "ready")
+            try workers.stop()
+            try desk.container.killDaemon()
+            #expect(try waitUntil { try workers.haveEnded })
+            try workers.goOn()
+        }
+    }
+
     @Test func `killed while drawing, the mount comes back with the right pictures`() throws {
         try withPictures(thumbnailer: "exec cat > /dev/null") { desk in
             for number in 0..<10 {

@@ -19,6 +19,8 @@ int shim_limit_address_space(uint64_t bytes);
 int shim_limit_file_size(uint64_t bytes);
 int shim_limit_core(void);
 int shim_limit_descriptors(uint64_t count);
+/* This process is killed with the thread that started it, also while it is stopped; for good. */
+int shim_end_with_starter(void);
 /* Neither this process nor what it starts can gain privileges. */
 int shim_no_new_privileges(void);
 /* Only files below the paths can be opened, and only to read; nothing can be changed. Paths that
