@@ -130,8 +130,20 @@ package struct Shelves: Sendable {
         }
     }
 
-    /// The first row with which the selection is in sight, from `firstRow` on.
+    /// The first row with which the selection is in sight, from `firstRow` on. Where documents went, or the
+    /// terminal became larger, so that there is room below the last row, those above come into sight, too.
     func firstRow(showing place: BrowserState.Place?) -> Int {
+        var first = nearestRow(showing: place)
+        var room = bodyRows - height(first...rows.count - 1)
+        while first > 0, rows[first - 1].height <= room {
+            first -= 1
+            room -= rows[first].height
+        }
+        return first
+    }
+
+    /// The same, whatever is below it.
+    private func nearestRow(showing place: BrowserState.Place?) -> Int {
         guard let place, let (row, _) = position(of: place) else {
             return min(firstRow, max(0, rows.count - 1))
         }
