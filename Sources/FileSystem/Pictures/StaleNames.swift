@@ -107,7 +107,11 @@ extension VolumePictures {
     private func forget(_ stale: [StaleNames]) {
         guard let tree = tree.withLock({ $0 })?.tree else { return }
         for names in stale {
-            let (entries, nodes) = tree.kept(names)
+            let (entries, placeholders, nodes) = tree.kept(names)
+            // Without its name nobody could be told of it later.
+            for (directory, node, name) in placeholders {
+                volume.channel?.announceDeletion(parent: directory, node: node, name: name)
+            }
             for (directory, name) in entries {
                 volume.channel?.invalidateEntry(parent: directory, name: name)
             }
@@ -117,27 +121,35 @@ extension VolumePictures {
 }
 
 extension VirtualTree {
-    /// What the kernel may keep of stale names: the nodes of directories with names in them, and
-    /// nodes.
-    func kept(_ stale: StaleNames) -> (entries: [(UInt64, [UInt8])], nodes: [UInt64]) {
+    /// What the kernel may keep of stale names: the nodes of directories with names in them, those of
+    /// placeholders among them, which somebody may watch, and nodes.
+    func kept(_ stale: StaleNames) -> (
+        entries: [(UInt64, [UInt8])], placeholders: [(UInt64, UInt64, [UInt8])], nodes: [UInt64]
+    ) {
         var entries: [(UInt64, [UInt8])] = []
+        var placeholders: [(UInt64, UInt64, [UInt8])] = []
         var nodes: [UInt64] = []
         for size in PictureSize.allCases {
             for (directory, name) in stale.names {
-                if let above = known(.thumbnails(of: directory, size)) {
+                let above = known(.thumbnails(of: directory, size))
+                if let above {
                     entries.append((above, stale.isDirectory ? name : name + Self.pictureEnd))
                 }
                 // Known without a folder of pictures, too: to apps it is granted to.
                 if stale.isDirectory { continue }
-                let picture = PictureNode(
+                var picture = PictureNode(
                     node: stale.node, size: size, type: PictureType(fileName: name),
                     isPlaceholder: false)
                 if let node = known(.picture(picture)) { nodes.append(node) }
+                picture.isPlaceholder = true
+                if let above, let node = known(.picture(picture)) {
+                    placeholders.append((above, node, name + Self.pictureEnd))
+                }
             }
             if stale.isDirectory, let node = known(.thumbnails(of: stale.item, size)) {
                 nodes.append(node)
             }
         }
-        return (entries, nodes)
+        return (entries, placeholders, nodes)
     }
 }

@@ -198,6 +198,30 @@ struct PictureTests {
         }
     }
 
+    @Test(arguments: [
+        "cp b.slide a.slide", "mv b.slide a.slide", "mv a.slide c.slide", "rm a.slide",
+        "touch a.slide", "chmod 600 a.slide", "ln a.slide c.slide",
+    ])
+    func `a watcher of the placeholder is told though its document changes first`(
+        _ command: String
+    ) throws {
+        try withPictures(thumbnailer: HaltedWorkers.thumbnailer(), patience: 0) { desk in
+            let (agent, workers) = (desk.agent, HaltedWorkers(desk))
+            agent.store("drawn.slide", PictureDesk.slide(6))
+            #expect(desk.settle("drawn.slide") == "ready")
+            try workers.stop()
+            agent.store("a.slide", PictureDesk.slide(7))
+            agent.store("b.slide", PictureDesk.slide(8))
+            let folder = "\(desk.container.mountPoint)/.shapeedit/thumbnails"
+            let watches = try PictureDesk.sizes.map {
+                try #require(Watch("\(folder)/\($0)/a.slide.png"))
+            }
+            agent.shell(command)
+            try workers.goOn()
+            #expect(watches.allSatisfy { $0.sees(UInt32(IN_DELETE_SELF), seconds: 60) })
+        }
+    }
+
     @Test func `the command waits for the picture and draws other sizes`() throws {
         try withPictures { desk in
             let file = "\(desk.container.mountPoint)/a.slide"
