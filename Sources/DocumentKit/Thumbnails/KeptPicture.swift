@@ -78,25 +78,30 @@ package enum KeptPicture {
     private enum Shown {
         case picture([UInt8])
         case placeholder(hasOtherNames: Bool)
-        /// A folder of that name.
+        /// A folder of that name, or nothing that could be there: its path is too long.
         case other
         case nothing
     }
 
     private static func shown(_ document: String, _ pixels: Int) -> Shown {
-        guard let path = MountTable.resolved(document),
-            let point = MountTable.mountPoint(of: path)
-        else { return .nothing }
+        guard let path = MountTable.resolved(document) else { return missing(Errno.last) }
+        guard let point = MountTable.mountPoint(of: path) else { return .nothing }
         let picture =
             "\(point)/.shapeedit/thumbnails/\(pixels)\(path.dropFirst(point.count)).png"
-        guard let file = try? OwnedDescriptor.open(picture, O_RDONLY),
-            let status = try? file.status()
-        else { return .nothing }
+        let file: OwnedDescriptor
+        do throws(Errno) {
+            file = try OwnedDescriptor.open(picture, O_RDONLY)
+        } catch { return missing(error) }
+        guard let status = try? file.status() else { return .nothing }
         guard status.st_mode & S_IFMT == S_IFREG else { return .other }
         guard let bytes = try? WholeFile.read(file) else { return .nothing }
         guard PNGFile.isPlaceholder(bytes) else { return .picture(bytes) }
         var found = stat()
         return .placeholder(hasOtherNames: stat(path.cPath, &found) == 0 && found.st_nlink > 1)
+    }
+
+    private static func missing(_ error: Errno) -> Shown {
+        error.code == ENAMETOOLONG ? .other : .nothing
     }
 
     /// Of the version that is current now. Without opening the file: that would bring the content, and

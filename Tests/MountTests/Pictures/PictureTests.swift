@@ -241,6 +241,28 @@ struct PictureTests {
         }
     }
 
+    @Test func `a document whose path is too long for the kernel is drawn by the command itself`()
+        throws
+    {
+        try withPictures { desk in
+            let agent = desk.agent
+            let name = ByteString(String(repeating: "d", count: 250))
+            for _ in 0...Int(PATH_MAX) / 250 {
+                agent.makeDirectory(name)
+                agent.changeDirectory(name)
+            }
+            agent.store("a.slide", PictureDesk.slide(8))
+            let output = "\(desk.container.base)/a.png"
+            let drawn = agent.run(
+                ByteString(try BuiltPrograms.shapeedit()), "thumbnail", "a.slide", "-o",
+                ByteString(output))
+            #expect(drawn.status == 0, "\(drawn)")
+            #expect(
+                try ByteString(PictureDesk.read(output))
+                    == desk.reference(PictureDesk.slide(8), "slide"))
+        }
+    }
+
     @Test func `that nothing draws a file is told alike in every size`() throws {
         try withPictures { desk in
             desk.agent.store("a.undrawn", "words")
