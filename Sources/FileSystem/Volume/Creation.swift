@@ -270,7 +270,9 @@ extension VolumeState {
         _ process: Int32, _ time: Timestamp, madeWay: Bool = true,
         replacesBackup: Bool = false
     ) {
-        guard index[item: position].pointee.isRegular, !isTemporaryName(name) else { return }
+        guard index[item: position].pointee.isRegular, !isTemporaryName(name),
+            !hasMadeWay(position, process, time)
+        else { return }
         let document = DocumentID(rawValue: index[item: position].pointee.document)
         tunnel.note(
             parent: number(directory), name: name, document: document, process: process, at: time)

@@ -124,6 +124,17 @@ extension VolumeState {
         return former.document == present.number && present.document != present.number
     }
 
+    /// Whether an item is what a document was before the process saved that by an exchange a moment ago. Its name
+    /// is that of the file which was made to save: the next file of that name is made for the next save.
+    func hasMadeWay(
+        _ position: MemoryIndex.Position, _ process: Int32, _ time: Timestamp
+    ) -> Bool {
+        let present = index.find(ItemNumber(rawValue: index[item: position].pointee.document))
+        // The other way round it is the same, but for which was made to save.
+        return present != 0 && isFormerFile(position, of: present)
+            && isJustMade(present, process, time) && isOlder(position, than: present)
+    }
+
     /// Whether an item was made a moment ago, after the other one, and is no earlier document.
     private func isNew(
         _ position: MemoryIndex.Position, besides other: MemoryIndex.Position, _ time: Timestamp
@@ -132,7 +143,15 @@ extension VolumeState {
             let maker = makers[number(position)],
             isJustMade(position, maker.process, time)
         else { return false }
-        return makers[number(other)].map { $0.at < maker.at } ?? true
+        return isOlder(other, than: position)
+    }
+
+    /// Whether an item was there before another one, which was made a moment ago.
+    private func isOlder(
+        _ position: MemoryIndex.Position, than other: MemoryIndex.Position
+    ) -> Bool {
+        guard let maker = makers[number(other)] else { return false }
+        return makers[number(position)].map { $0.at < maker.at } ?? true
     }
 
     private func noteSuccessor(

@@ -86,6 +86,24 @@ struct ExchangedIdentityTests {
         }
     }
 
+    @Test(arguments: [false, true])
+    func `a program that saves by exchanges one after the other keeps the identity at the name`(
+        _ keepsBackup: Bool
+    ) throws {
+        try withVolume(.passthrough) { volume in
+            let kept = try Kept("a.txt", volume, try volume.agent())
+            let editor = try volume.agent()
+            for round in 0..<4 {
+                let content: ByteString = "saved \(round)"
+                editor.store("new", content)
+                editor.rename("new", "a.txt", flags: RENAME_EXCHANGE)
+                if keepsBackup { editor.rename("new", "a.bak") } else { editor.unlink("new") }
+                try kept.expect(at: "a.txt", content, volume, editor)
+            }
+            #expect(Self.versions(of: "a.txt", volume, editor).contains("old"))
+        }
+    }
+
     @Test(arguments: DataPath.mounts)
     func `an app has what is saved by an exchange at the owner's`(_ place: DataPath) throws {
         try withOwnerAndApp(place) { both in
