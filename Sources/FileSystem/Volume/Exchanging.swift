@@ -132,10 +132,12 @@ extension VolumeState {
         let present = index.find(ItemNumber(rawValue: index[item: position].pointee.document))
         // The other way round it is the same, but for which was made to save.
         return present != 0 && isFormerFile(position, of: present)
-            && isJustMade(present, process, time) && isOlder(position, than: present)
+            && isJustMade(present, process, time)
+            && number(position).rawValue < number(present).rawValue
     }
 
-    /// Whether an item was made a moment ago, after the other one, and is no earlier document.
+    /// Whether an item was made a moment ago, after the other one, and is no earlier document. Their numbers tell
+    /// which came first: the clock is the same for all that is made in one of its ticks.
     private func isNew(
         _ position: MemoryIndex.Position, besides other: MemoryIndex.Position, _ time: Timestamp
     ) -> Bool {
@@ -143,15 +145,7 @@ extension VolumeState {
             let maker = makers[number(position)],
             isJustMade(position, maker.process, time)
         else { return false }
-        return isOlder(other, than: position)
-    }
-
-    /// Whether an item was there before another one, which was made a moment ago.
-    private func isOlder(
-        _ position: MemoryIndex.Position, than other: MemoryIndex.Position
-    ) -> Bool {
-        guard let maker = makers[number(other)] else { return false }
-        return makers[number(position)].map { $0.at < maker.at } ?? true
+        return number(other).rawValue < number(position).rawValue
     }
 
     private func noteSuccessor(

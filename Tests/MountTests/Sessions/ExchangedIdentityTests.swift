@@ -101,6 +101,15 @@ struct ExchangedIdentityTests {
                 try kept.expect(at: "a.txt", content, volume, editor)
             }
             #expect(Self.versions(of: "a.txt", volume, editor).contains("old"))
+            // What is made last counts, whatever was closed last.
+            editor.unlink("a.txt")
+            editor.store("a.txt", "made anew")
+            let file = editor.open("other", O_WRONLY | O_CREAT)
+            editor.write(file, "last")
+            editor.store("a.txt", "and again")
+            editor.rename("other", "a.txt", flags: RENAME_EXCHANGE)
+            editor.close(file)
+            #expect(editor.attribute("a.txt", Self.id) == kept.id)
         }
     }
 
