@@ -14,7 +14,7 @@ struct BrowserScrollTests {
     private func entries(_ numbers: some Sequence<Int>) -> [BrowserEntry] {
         numbers.map {
             BrowserEntry(
-                path: "\($0).shape", item: UInt64($0), size: 10, modified: 1, changed: 1, viewed: 0)
+                path: "\($0).shape", item: UInt64($0), size: 10, changed: 1, viewed: 0)
         }
     }
 
