@@ -75,6 +75,21 @@ struct ProgressTests {
         }
     }
 
+    @Test func `evict says how many are gone, of those that can go`() throws {
+        try withVolume(.passthrough, store: "folder") { volume in
+            let agent = try volume.agent()
+            agent.shell("mkdir d; for i in 1 2 3 4; do head -c 50000 /dev/urandom > d/$i; done")
+            try volume.settle()
+            let open = agent.open("d/3", O_RDONLY)
+            let result = try volume.shapeedit("evict", "@d", "--json", fails: 75)
+            let lines = result.errorText.split(separator: "\n")
+            #expect(lines.first?.hasPrefix("{\"documents\": 4, \"done\": 1,") == true, "\(result)")
+            let last = "{\"documents\": 3, \"done\": 3, \"bytes\": 150000, \"doneBytes\": 150000,"
+            #expect(lines.last?.hasPrefix(last) == true, "\(result)")
+            agent.close(open)
+        }
+    }
+
     @Test(.enabled(if: isInstalled("curl"), "needs curl"))
     func `what is cancelled is nothing more to wait for, and no figure goes back`() throws {
         let server = try FaultyServer(.webDAV, name: "progress")

@@ -10,13 +10,14 @@ struct EvictCommand: ParsableCommand {
         discussion: """
             The documents stay where they are, with name, size and date; their contents come back \
             from the container's store when they are opened. A document that is open, pinned or not \
-            in the store yet is refused (exit code 75).
+            in the store yet is refused (exit code 75). How far it is, is shown as by \
+            `shapeedit materialize`.
             """)
 
     @OptionGroup var targets: ContentTargets
 
     func run() throws {
-        try ContentReport.each(targets) { (document) throws(Failure) in
+        try ContentReport.each(targets, showsProgress: true) { (document) throws(Failure) in
             try document.set(DocumentContent.stateAttribute, "promise")
         }
     }
@@ -106,17 +107,26 @@ struct PinTargets: ParsableArguments {
 extension ContentReport {
     /// Does something with each document; one that fails does not keep it from the others.
     static func each(
-        _ targets: ContentTargets, _ body: (DocumentContent) throws(Failure) -> Void
+        _ targets: ContentTargets, showsProgress: Bool = false,
+        _ body: (DocumentContent) throws(Failure) -> Void
     ) throws {
         var report = ContentReport(json: targets.json)
-        for document in targets.documents(&report) {
+        let documents = targets.documents(&report)
+        var progress = showsProgress ? TransferProgress("documents", json: targets.json) : nil
+        for document in documents { progress?.expect(document.size) }
+        for document in documents {
             do throws(Failure) {
                 try body(document)
+                progress?.finish(document.size)
                 report.add(document)
             } catch {
+                progress?.giveUp(document.size, came: 0)
                 report.add(document, error)
             }
+            progress?.showSoon()
         }
+        progress?.show()
+        progress?.end()
         try report.finish()
     }
 }
