@@ -147,11 +147,13 @@ extension FuseSession {
         guard name == VolumePictures.attribute, let pictures = volume.pictures,
             let subject = volume.state.withLock({ $0.pictureSubject(of: node) })
         else {
-            return request.answer(attribute: try volume.attribute(node, name), room: room)
+            return request.answer(
+                attribute: try volume.attribute(node, name, request.caller), room: room)
         }
         pictures.whenDrawn(subject, .medium) { [volume] in
             do throws(Errno) {
-                request.answer(attribute: try volume.attribute(node, name), room: room)
+                request.answer(
+                    attribute: try volume.attribute(node, name, request.caller), room: room)
             } catch {
                 request.fail(error)
             }

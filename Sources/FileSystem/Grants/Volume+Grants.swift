@@ -48,7 +48,7 @@ extension Volume {
     func setGrant(
         _ node: NodeNumber, for application: Substring, _ text: String, _ caller: Caller
     ) throws(Errno) {
-        guard caller.user == 0 || caller.user == geteuid() else { throw Errno(EPERM) }
+        guard caller.ownsMount else { throw Errno(EPERM) }
         guard ContainerName.isValid(application), application != container.name,
             let terms = GrantTerms(text)
         else { throw Errno(EINVAL) }
@@ -76,7 +76,7 @@ extension Volume {
     func revokeGrant(
         _ node: NodeNumber, from application: Substring, _ caller: Caller
     ) throws(Errno) {
-        guard caller.user == 0 || caller.user == geteuid() else { throw Errno(EPERM) }
+        guard caller.ownsMount else { throw Errno(EPERM) }
         let wasThere = try change { (state) throws(Errno) -> (Bool, ChangeSequence) in
             let record = state.index[item: try state.position(node)]
             let document = DocumentID(rawValue: record.pointee.document)

@@ -63,8 +63,7 @@ extension VirtualTree {
     func generated(_ node: VirtualNode, for caller: Caller? = nil) -> [UInt8]? {
         switch node {
         case .status:
-            volume.statusText(
-                namesDocuments: caller.map { $0.user == 0 || $0.user == geteuid() } ?? true)
+            volume.statusText(namesDocuments: caller?.ownsMount ?? true)
         case .metrics: volume.metricsText()
         case .grants: grantLines()
         case .grantedNames(let application): grantedNames(to: application)

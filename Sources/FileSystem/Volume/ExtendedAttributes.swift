@@ -12,7 +12,7 @@ extension Volume {
     private static let trustedPrefix = Array("trusted.".utf8)
 
     /// The value, or ENODATA.
-    func attribute(_ node: NodeNumber, _ name: [UInt8]) throws(Errno) -> [UInt8] {
+    func attribute(_ node: NodeNumber, _ name: [UInt8], _ caller: Caller) throws(Errno) -> [UInt8] {
         if let value = try pictures?.attribute(node, name) { return value }
         if name.starts(with: Self.ownPrefix) {
             let key = String(path: name.dropFirst(Self.ownPrefix.count))
@@ -30,6 +30,8 @@ extension Volume {
             if let terms = try grantedAttribute(key) { return Array(terms.utf8) }
             if let value = try storeAttribute(node, key) { return value.pathBytes }
             if key.hasPrefix(Self.queryPrefix), node.item == .root {
+                // As its folder does not.
+                if !caller.ownsMount { throw Errno(EACCES) }
                 let name = String(key.dropFirst(Self.queryPrefix.count))
                 return Array(try savedQuery(name).description.utf8)
             }

@@ -1,6 +1,7 @@
 internal import Catalog
 internal import Content
 internal import Coordination
+internal import Glibc
 internal import Model
 internal import Pictures
 internal import SystemCalls
@@ -11,6 +12,9 @@ struct Caller: Sendable {
     var group: UInt32
     /// The thread's id; 0 from outside the daemon's pid namespace.
     var thread: Int32
+
+    /// Who may know what is for the owner of the mount.
+    var ownsMount: Bool { user == 0 || user == geteuid() }
 }
 
 /// A content that is no longer current, or the end of a session that published nothing, while the

@@ -152,6 +152,20 @@ import Testing
         }
     }
 
+    @Test(
+        .enabled(if: DataPath.isPrivileged, "acts as several users"),
+        arguments: DataPath.mounts.prefix(1))
+    func `what is looked for is told to the owner of the mount alone`(_ dataPath: DataPath) throws {
+        try withVolume(dataPath) { volume in
+            let owner = try volume.agent()
+            let other = try volume.agent(user: nobody)
+            let name: ByteString = "user.shapeedit.query.mine"
+            owner.setAttribute(volume.root, name, "title=secret")
+            #expect(owner.attribute(volume.root, name) == "title=secret&sort=path")
+            other.attribute(volume.root, name, fails: EACCES)
+        }
+    }
+
     @Test(.enabled(if: DataPath.isPrivileged, "acts as several users"), arguments: DataPath.posix)
     func `attributes follow the file's permissions`(_ dataPath: DataPath) throws {
         try withVolume(dataPath) { volume in
