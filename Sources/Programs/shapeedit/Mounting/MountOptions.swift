@@ -35,8 +35,8 @@ struct MountOptions {
     ]
     /// Options that take back another one: the last of both holds, as for mount(8).
     private static let opposites = [
-        "rw": "ro", "exec": "noexec", "async": "sync", "atime": "noatime", "suid": "nosuid",
-        "dev": "nodev",
+        "rw": "ro", "exec": "noexec", "async": "sync", "atime": "noatime",
+        "strictatime": "noatime", "suid": "nosuid", "dev": "nodev",
     ]
     /// Beginnings of options that are for others: mount(8), systemd, file managers.
     private static let others = ["x-", "X-", "comment=", "user=", "uhelper=", "helper="]
