@@ -26,7 +26,7 @@ package final class StoreOwnership: Sendable {
     package static let notice: UInt64 = 120_000_000_000
     /// So many times as long if it was removing something: the store may carry that out for
     /// ``Uploads/longestDoubt`` after it has noticed.
-    private static let longerNotice: UInt64 = 6
+    private static let longerNotice = (notice + Uploads.longestDoubt) / notice
     static let pace: UInt64 = 30_000_000_000
     /// A request that needs the verdict waits for it so long after the mount began, in milliseconds.
     private static let patience: UInt64 = 2_000
@@ -220,7 +220,7 @@ package final class StoreOwnership: Sendable {
         var found = mark
         repeat {
             if found != Self.shared {
-                let isLonger = try isNoticeLonger()
+                let isLonger = try Self.isLonger(noticedLine())
                 try note(sharedSince: nil, isLonger || found.map(Self.isRemoving) == true)
                 try put(Self.shared, call)
             }
@@ -238,10 +238,10 @@ package final class StoreOwnership: Sendable {
     /// How much of ``notice`` is left, of which a mount that ended has waited a part; `nil` if it is over.
     private func restOfNotice() throws(StoreError) -> UInt64? {
         let now = clocks()
-        let isLonger = try isNoticeLonger()
+        let line = try noticedLine()
+        let isLonger = Self.isLonger(line)
         let notice = isLonger ? notice * Self.longerNotice : notice
-        guard let since = try noticedLine().flatMap({ Clocks($0[2]) }),
-            let passed = now.passed(since: since)
+        guard let since = line.flatMap({ Clocks($0[2]) }), let passed = now.passed(since: since)
         else {
             try note(sharedSince: now, isLonger)
             return notice
@@ -249,8 +249,8 @@ package final class StoreOwnership: Sendable {
         return passed >= notice ? nil : notice - passed
     }
 
-    private func isNoticeLonger() throws(StoreError) -> Bool {
-        try noticedLine()?.last.map(Self.isRemoving) == true
+    private static func isLonger(_ line: [Substring]?) -> Bool {
+        line?.last.map(isRemoving) == true
     }
 
     private static func isRemoving(_ word: some StringProtocol) -> Bool { word.hasSuffix(removing) }

@@ -75,6 +75,7 @@ enum FoldedText {
             }
         }
     }()
+
     private static let arabic = "\u{627}\u{648}\u{64a}\u{6c1}\u{6d2}\u{6d5}"
     private static let arabicMarks = ["\u{653}", "\u{654}", "\u{655}"]
     private static let hebrew = "אבגדהוזטיךכלמנסףפצקרשת\u{5f2}"

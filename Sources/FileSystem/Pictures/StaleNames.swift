@@ -107,7 +107,7 @@ extension VolumePictures {
     private func forget(_ stale: [StaleNames]) {
         guard let tree = tree.withLock({ $0 })?.tree else { return }
         for names in stale {
-            let (entries, placeholders, nodes) = tree.kept(names)
+            let (entries, nodes, placeholders) = tree.kept(names)
             // Without its name nobody could be told of it later.
             for (directory, node, name) in placeholders {
                 volume.channel?.announceDeletion(parent: directory, node: node, name: name)
@@ -121,18 +121,18 @@ extension VolumePictures {
 }
 
 extension VirtualTree {
-    /// What the kernel may keep of stale names: the nodes of directories with names in them, those of
-    /// placeholders among them, which somebody may watch, and nodes.
+    /// What the kernel may keep of stale names: the nodes of directories with names in them, nodes, and
+    /// placeholders of these names, which somebody may watch.
     func kept(_ stale: StaleNames) -> (
-        entries: [(UInt64, [UInt8])], placeholders: [(UInt64, UInt64, [UInt8])], nodes: [UInt64]
+        entries: [(UInt64, [UInt8])], nodes: [UInt64],
+        placeholders: [(parent: UInt64, node: UInt64, name: [UInt8])]
     ) {
         var entries: [(UInt64, [UInt8])] = []
-        var placeholders: [(UInt64, UInt64, [UInt8])] = []
+        var placeholders: [(parent: UInt64, node: UInt64, name: [UInt8])] = []
         var nodes: [UInt64] = []
         for size in PictureSize.allCases {
             for (directory, name) in stale.names {
-                let above = known(.thumbnails(of: directory, size))
-                if let above {
+                if let above = known(.thumbnails(of: directory, size)) {
                     entries.append((above, stale.isDirectory ? name : name + Self.pictureEnd))
                 }
                 // Known without a folder of pictures, too: to apps it is granted to.
@@ -142,14 +142,14 @@ extension VirtualTree {
                     isPlaceholder: false)
                 if let node = known(.picture(picture)) { nodes.append(node) }
                 picture.isPlaceholder = true
-                if let above, let node = known(.picture(picture)) {
-                    placeholders.append((above, node, name + Self.pictureEnd))
+                if let known = known(placeholder: picture, of: name, in: directory) {
+                    placeholders.append(known)
                 }
             }
             if stale.isDirectory, let node = known(.thumbnails(of: stale.item, size)) {
                 nodes.append(node)
             }
         }
-        return (entries, placeholders, nodes)
+        return (entries, nodes, placeholders)
     }
 }

@@ -279,12 +279,20 @@ extension VirtualTree {
         return head.places.keys.sorted().compactMap { size in
             let picture = PictureNode(
                 node: order.node, size: size, type: order.type, isPlaceholder: true)
-            guard let node = known(.picture(picture)),
-                let directory = known(.thumbnails(of: parent, size))
-            else { return nil }
+            guard let known = known(placeholder: picture, of: name, in: parent) else { return nil }
             let folder = Array(".shapeedit/thumbnails/\(size.pixels)/".utf8)
-            return (directory, node, name + Self.pictureEnd, folder + path + Self.pictureEnd)
+            return (known.parent, known.node, known.name, folder + path + Self.pictureEnd)
         }
+    }
+
+    /// By what the kernel knows the placeholder of a document with this name; `nil` if it does not.
+    func known(
+        placeholder picture: PictureNode, of name: [UInt8], in directory: ItemNumber
+    ) -> (parent: UInt64, node: UInt64, name: [UInt8])? {
+        guard let node = known(.picture(picture)),
+            let parent = known(.thumbnails(of: directory, picture.size))
+        else { return nil }
+        return (parent, node, name + Self.pictureEnd)
     }
 }
 

@@ -30,7 +30,7 @@ extension Volume {
             if let terms = try grantedAttribute(key) { return Array(terms.utf8) }
             if let value = try storeAttribute(node, key) { return value.pathBytes }
             if key.hasPrefix(Self.queryPrefix), node.item == .root {
-                // As its folder does not.
+                // Others cannot look into the folder of queries either.
                 if !caller.ownsMount { throw Errno(EACCES) }
                 let name = String(key.dropFirst(Self.queryPrefix.count))
                 return Array(try savedQuery(name).description.utf8)
