@@ -227,6 +227,35 @@ struct PowerLossTests {
         try container.unmount()
     }
 
+    @Test func `a file that got a removed name besides its own does not have that one's bytes`()
+        throws
+    {
+        let machine = try FragileMachine()
+        defer { machine.remove() }
+        let agent = try machine.start()
+        defer { agent.end() }
+        let calls = CarefulCalls(agent)
+        let (first, second) = (
+            Documents.content(name: "first", size: 90_000),
+            Documents.content(name: "second", size: 100_000)
+        )
+        try calls.store("a", first, synchronizing: true)
+        try calls.store("new", second)
+        agent.unlink("a")
+        agent.link("new", "a")
+        // The names are on the disk; the content need not be.
+        let folder = try calls.open(".", O_RDONLY | O_DIRECTORY)
+        try calls.synchronize(folder)
+        let reader = try machine.restart(ending: [agent])
+        defer { reader.end() }
+        for name in ["a", "new"] {
+            let content = try? CarefulCalls(reader).content(name).get()
+            #expect(content == nil || content == [] || content == second)
+        }
+        reader.end()
+        try machine.container.unmount()
+    }
+
     @Test func `a document that is saved all the time goes back to a save that reached the disk`()
         throws
     {

@@ -197,7 +197,7 @@ extension VolumeState {
         if rows > versions.count { abandoned[document] = moment }
         accessed.remove(position)
         index.removeItem(position)
-        makers[item] = nil
+        makers.remove(item)
         marks.remove(versions.map(\.node))
         log.append(
             Mutation(

@@ -169,9 +169,7 @@ extension VolumeState {
 
     /// Remembers who has made a file.
     func noteMaker(_ position: MemoryIndex.Position, _ process: Int32, _ time: Timestamp) {
-        // A program that makes thousands of files saves none of them by renaming it away.
-        if makers.count > 1024 { makers.removeAll(keepingCapacity: true) }
-        makers[number(position)] = (process, time)
+        makers.note((process, time), of: number(position), at: time)
     }
 
     /// What a file gets whose name another one had a moment ago.

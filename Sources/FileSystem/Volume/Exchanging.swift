@@ -93,8 +93,8 @@ extension VolumeState {
         _ time: Timestamp
     ) -> (from: MemoryIndex.Position, to: MemoryIndex.Position)? {
         let (one, other) = (index[name: first].pointee.item, index[name: second].pointee.item)
-        successors[number(one)] = nil
-        successors[number(other)] = nil
+        successors.remove(number(one))
+        successors.remove(number(other))
         guard index.isFirst(first), index.isFirst(second), index[item: one].pointee.isRegular,
             index[item: other].pointee.isRegular
         else { return nil }
@@ -152,12 +152,10 @@ extension VolumeState {
         _ position: MemoryIndex.Position, of other: MemoryIndex.Position,
         at name: MemoryIndex.Position, _ time: Timestamp
     ) {
-        if successors.count >= IdentityTunnel.capacity {
-            successors.removeAll(keepingCapacity: true)
-        }
-        successors[number(other)] = Successor(
+        let successor = Successor(
             item: number(position), parent: number(index[name: name].pointee.parent),
             name: Array(index.nameBytes(name)), at: time)
+        successors.note(successor, of: number(other), at: time)
     }
 
     /// Hands a document on whose last name goes to the file that was put in its place a moment ago, if there
@@ -165,7 +163,7 @@ extension VolumeState {
     func handOnToSuccessor(
         _ position: MemoryIndex.Position, _ process: Int32, _ time: Timestamp
     ) -> Bool {
-        guard let successor = successors.removeValue(forKey: number(position)),
+        guard let successor = successors.remove(number(position)),
             abs(time.secondsSince(successor.at)) <= IdentityTunnel.lifetime
         else { return false }
         let (item, parent) = (index.find(successor.item), index.find(successor.parent))

@@ -27,17 +27,26 @@ extension Volume {
             // With other names left, the document lives on under the oldest of those, until a save
             // makes its own name anew.
             let isLast = state.index[item: position].pointee.links == 1
+            let isFirst = state.index.isFirst(found)
             if isLast, state.handOnToSuccessor(position, process, time) {
                 // It is no document that could be made anew.
             } else if isLast
-                || state.index.isFirst(found) && !state.isJustMade(position, process, time)
+                || isFirst && !state.isJustMade(position, process, time)
             {
                 state.rememberDocument(position, directory, nameBytes, process, time)
             }
             let effects = state.removeName(found, time)
-            let sequence = state.record(
+            let saved = isFirst ? state.noteLinkLeft(position, process, time) : nil
+            var sequence = state.record(
                 .removed, position, parent: directory, name: nameBytes, process: process, at: time,
-                effects)
+                effects + (saved?.effects ?? []))
+            if let saved {
+                // Who follows the name that it has now is told which document that is.
+                sequence = state.record(.attributes, position, process: process, at: time)
+                if let unseen = saved.unseen {
+                    state.markConflict(unseen, at: position, by: process)
+                }
+            }
             let nodes = state.nodes(position)
             state.noteLostName(position, in: directory, process, caller.thread)
             return ((nodes, state.noteIfDead(position)), sequence)

@@ -286,9 +286,7 @@ extension Volume {
             let bytes = Array(name)
             let rank = state.index.nextRank(of: position)
             let named =
-                isFirst
-                ? state.noteNamed(position, in: directory, bytes, process, time)
-                : state.noteLinked(position, in: directory, bytes, process, time)
+                isFirst ? state.noteNamed(position, in: directory, bytes, process, time) : nil
             state.index.insertName(directory, name, item: position, rank: rank)
             record.pointee.links += 1
             state.stamp(position, time)
@@ -299,13 +297,13 @@ extension Volume {
             ]
             let sequence = state.record(
                 isFirst ? .created : .linked, position, parent: directory, name: bytes,
-                process: process, at: time, effects + named.effects)
+                process: process, at: time, effects + (named?.effects ?? []))
             if isFirst {
                 // A version may have been published when there was no name to tell its type.
                 state.followPictures(.linked, position, effects)
                 state.followTexts(.linked, position, effects)
             }
-            if let unseen = named.unseen { state.markConflict(unseen, at: position, by: process) }
+            if let unseen = named?.unseen { state.markConflict(unseen, at: position, by: process) }
             // The kernel links the inode it has: answer with the same node, not a newer one.
             state.countLookup(node, at: position)
             state.noteOtherNodes(.attributes, position, but: node)

@@ -40,16 +40,25 @@ extension VolumeState {
         return inherit(position, in: directory, name, process, time)
     }
 
-    /// The same for an item that has names. One that its process has just made is a temporary file which is
-    /// saved so; any other only gets a further name.
-    func noteLinked(
-        _ position: MemoryIndex.Position, in directory: MemoryIndex.Position, _ name: [UInt8],
-        _ process: Int32, _ time: Timestamp
-    ) -> (effects: [Effect], unseen: NodeNumber?) {
-        let record = index[item: position]
-        guard record.pointee.isRegular, record.pointee.document == record.pointee.number,
+    /// What follows when an item has lost its first name and goes by a later link now. One that its process
+    /// has just made, and gave the name of a document that it had removed, is saved so. Before, it is a file
+    /// with two names: it would take the document to the first one, and show that one's bytes there if the
+    /// machine loses power before its own are on the disk.
+    ///
+    /// - Returns: `nil` if it stays what it is.
+    func noteLinkLeft(
+        _ position: MemoryIndex.Position, _ process: Int32, _ time: Timestamp
+    ) -> (effects: [Effect], unseen: NodeNumber?)? {
+        let record = index[item: position].pointee
+        guard record.isRegular, record.firstName != 0, record.document == record.number,
             isJustMade(position, process, time)
-        else { return ([], nil) }
-        return inherit(position, in: directory, name, process, time)
+        else { return nil }
+        let name = index[name: record.firstName].pointee
+        let inherited = inherit(
+            position, in: name.parent, Array(index.nameBytes(record.firstName)), process, time)
+        guard index[item: position].pointee.document != record.document else { return nil }
+        // Else whoever reads before the close would find a document without content.
+        if let session = sessions[position], session.maker != 0 { session.replaces = true }
+        return inherited
     }
 }

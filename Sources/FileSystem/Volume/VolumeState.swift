@@ -101,9 +101,9 @@ final class VolumeState {
     /// The items whose documents are in ``tunnel``.
     var tunnelled: [DocumentID: Tunnelled] = [:]
     /// Who made an item a moment ago: a file that its maker renames is no backup.
-    var makers: [ItemNumber: (process: Int32, at: Timestamp)] = [:]
+    var makers = RecentNotes<(process: Int32, at: Timestamp)>()
     /// What took the names of documents in an exchange, by the items that these were.
-    var successors: [ItemNumber: Successor] = [:]
+    var successors = RecentNotes<Successor>()
     /// How many small files each process has made since it made a large one.
     var smallFiles: [Int32: Int] = [:]
     var locks = LockTable<LockWaiter> { MonotonicClock.now }
@@ -275,7 +275,11 @@ final class VolumeState {
     /// A process has closed a file that it had made.
     func noteMade(_ size: Int64, at position: MemoryIndex.Position, by process: Int32) {
         // What takes long to write is a temporary file as well.
-        makers[number(position)]?.at = Self.now()
+        let item = number(position)
+        if let maker = makers[item] {
+            let now = Self.now()
+            makers.note((maker.process, now), of: item, at: now)
+        }
         if smallFiles.count > 1024 { smallFiles.removeAll(keepingCapacity: true) }
         smallFiles[process] =
             size <= PackedContents.largest ? min(smallFiles[process, default: 0] + 1, 2) : 0

@@ -113,6 +113,22 @@ struct ExchangedIdentityTests {
         }
     }
 
+    @Test func `a program that makes thousands of files saves them by exchanges all the same`()
+        throws
+    {
+        try withVolume(.passthrough) { volume in
+            let kept = try Kept("a.txt", volume, try volume.agent())
+            let editor = try volume.agent()
+            editor.store("new", "saved")
+            let start = time(nil)
+            editor.shell("i=0; while [ $i -lt 1200 ]; do : > f$i; i=$((i+1)); done")
+            let isInTime = time(nil) - start < Int(Self.lifetime) - 2
+            editor.rename("new", "a.txt", flags: RENAME_EXCHANGE)
+            if !isInTime { try Test.cancel("the machine is too slow") }
+            try kept.expect(at: "a.txt", "saved", volume, editor)
+        }
+    }
+
     @Test(arguments: DataPath.mounts)
     func `an app has what is saved by an exchange at the owner's`(_ place: DataPath) throws {
         try withOwnerAndApp(place) { both in

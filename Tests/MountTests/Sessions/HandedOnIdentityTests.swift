@@ -126,6 +126,60 @@ struct HandedOnIdentityTests {
         }
     }
 
+    @Test(arguments: DataPath.mountsOfAllUsers)
+    func `a file that gets a removed name besides its own stays what it is`(_ dataPath: DataPath)
+        throws
+    {
+        try withVolume(dataPath) { volume in
+            let editor = try volume.agent()
+            editor.store("a", "first")
+            editor.store("b", "first")
+            let (a, b) = (editor.attribute("a", Self.id), editor.attribute("b", Self.id))
+            for name: ByteString in ["a", "b"] {
+                editor.unlink(name)
+                editor.store("new " + name, "second")
+                editor.link("new " + name, name)
+            }
+            let ids = ["new a", "new b"].map { editor.attribute(ByteString($0), Self.id) }
+            #expect(["a", "b"].map { editor.attribute(ByteString($0), Self.id) } == ids)
+            #expect(Set(ids + [a, b]).count == 4)
+            // Another name for the first one is none less.
+            editor.rename("new b", "newer b")
+            #expect(editor.attribute("b", Self.id) == ids[1])
+            // It has gone by another program, or the name has gone elsewhere.
+            let other = try volume.agent()
+            other.unlink("newer b")
+            #expect(editor.attribute("b", Self.id) == ids[1])
+            editor.rename("a", "c")
+            editor.unlink("new a")
+            #expect(editor.attribute("c", Self.id) == ids[0])
+            // The names can come back as before.
+            editor.store("a", "third")
+            editor.unlink("b")
+            editor.store("b", "third")
+            #expect(editor.attribute("a", Self.id) == a)
+            #expect(editor.attribute("b", Self.id) == ids[1])
+            #expect(editor.content("c") == "second")
+        }
+    }
+
+    @Test func `who reads a document that is saved by a link waits for its writer`() throws {
+        try withVolume(.passthrough) { volume in
+            let (editor, reader) = (try volume.agent(), try volume.agent())
+            editor.store("a", "first")
+            let id = editor.attribute("a", Self.id)
+            let file = editor.open("new", O_WRONLY | O_CREAT)
+            editor.write(file, "sec")
+            editor.unlink("a")
+            editor.link("new", "a")
+            editor.unlink("new")
+            editor.write(file, "ond")
+            editor.close(file)
+            #expect(reader.content("a") == "second")
+            #expect(reader.attribute("a", Self.id) == id)
+        }
+    }
+
     @Test func `of two names of one document only one makes it anew`() throws {
         try withVolume(.passthrough) { volume in
             let agent = try volume.agent()
