@@ -39,7 +39,7 @@ extension CoordinationError: CustomStringConvertible {
         case .deadlock(let holders):
             "the claim would wait for one that waits for it\(list(holders))"
         case .cancelled: "the claim was cancelled"
-        case .badPath(let path, let reason): path.isEmpty ? reason : "\(path): \(reason)"
+        case .badPath(let path, let reason): "\(path.isEmpty ? "''" : path): \(reason)"
         case .severalContainers(let one, let other):
             "\(one) and \(other) are not in one mount: only what is can be had in one step"
         case .unavailable(let reason), .notPermitted(let reason): reason

@@ -42,9 +42,7 @@ struct ItemPlace {
         let trimmed = String(Substring(bytes))
         let name = trimmed.lastName
         if ["", ".", ".."].contains(name) {
-            guard let whole = resolved(path) else {
-                throw .badPath(path, "there is no such folder")
-            }
+            guard let whole = resolved(path) else { throw .badPath(path, "\(Errno.last)") }
             return whole
         }
         if name.utf8.count > Int(NAME_MAX), String(name).pathBytes.count > Int(NAME_MAX) {
@@ -52,7 +50,13 @@ struct ItemPlace {
         }
         let folder = trimmed.lastSlash == nil ? "." : trimmed.parentPath
         guard let above = resolved(folder) else {
-            throw .badPath(path, "there is no folder \(folder)")
+            let error = Errno.last
+            throw .badPath(
+                path, error.code == ENOENT ? "there is no folder \(folder)" : "\(error)")
+        }
+        var status = stat()
+        if stat(above.cPath, &status) == 0, status.st_mode & S_IFMT != S_IFDIR {
+            throw .badPath(path, "\(Errno(ENOTDIR))")
         }
         return above == "/" ? "/\(name)" : "\(above)/\(name)"
     }

@@ -78,6 +78,7 @@ import Testing
             try desk.run("list", "today", "copy", "-n", "--json")
             try desk.fail(65, "list", "today", "check", "tea", "-n")
             try desk.fail(73, "list", "today", "add", "tea", "-n", "--in", "nowhere")
+            try desk.fail(66, "list", "today", "add", "tea", "-n", "--in", "")
             try desk.fail(64, "list", "today", "make", "tea")
             #expect(desk.bytes(home + "/Today.list") == nil)
             // One that is there is only looked at.

@@ -172,6 +172,18 @@ import Testing
                     "coordinate", "--write", path, "--", "true", fails: EX_NOINPUT)
                 #expect(missing.errorText.contains("there is no folder"), "\(missing)")
             }
+            try volume.agent().store("file", "")
+            let long = String(repeating: "x", count: 256)
+            for (path, reason) in [
+                ("", "'': No such file or directory"), ("@file/x", "file/x: Not a directory"),
+                ("@\(long)", "File name too long"), ("/dev/null/x", "Not a directory"),
+            ] {
+                for option in ["--read", "--write", "--delete"] {
+                    let refused = try volume.shapeedit(
+                        "coordinate", option, path, "--", "true", fails: EX_NOINPUT)
+                    #expect(refused.errorText.contains(reason), "\(option) \(refused)")
+                }
+            }
             let own = try volume.shapeedit(
                 "coordinate", "--write", "@../.shapeedit/x", "--", "true", fails: EX_USAGE)
             #expect(own.errorText.contains("cannot be claimed"), "\(own)")

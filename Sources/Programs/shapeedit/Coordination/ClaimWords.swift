@@ -9,13 +9,25 @@ extension Failure {
         let kind: Failure.Kind =
             switch error {
             case .timedOut, .deadlock, .cancelled, .tooMany, .claimLost: .temporary
-            // What a claim is for need not be there, but its folder has to.
-            case .badPath(let path, _):
-                access(path.parentPath.cPath, F_OK) != 0 && errno == ENOENT ? .noInput : .usage
+            case .badPath(let path, _): Self.kind(ofBad: path)
             case .severalContainers: .usage
             case .unavailable: .unavailable
             case .notPermitted: .noPermission
             }
         self.init(kind, "\(error)")
+    }
+
+    /// What is wrong with a path that cannot be claimed. What a claim is for need not be there, but its folder
+    /// has to.
+    private static func kind(ofBad path: String) -> Failure.Kind {
+        var code = access(path.cPath, R_OK) == 0 ? 0 : errno
+        if code == ENOENT, !path.isEmpty, access("\(path.parentPath)/".cPath, F_OK) == 0 {
+            code = 0
+        }
+        return switch code {
+        case ENOENT, ENOTDIR, ENAMETOOLONG, ELOOP: .noInput
+        case EACCES, EPERM: .noPermission
+        default: .usage
+        }
     }
 }

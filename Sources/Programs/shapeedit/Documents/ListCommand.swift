@@ -48,7 +48,7 @@ struct ListCommand: ParsableCommand {
     func run() throws {
         let words = try Edits.plain(self.words)
         if action == "today" {
-            let path = TodayList.path(in: folder)
+            let path = try TodayList.path(in: folder)
             try perform(words.first ?? "show", path, Array(words.dropFirst()), isToday: true)
             return
         }

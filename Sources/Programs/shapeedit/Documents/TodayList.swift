@@ -14,8 +14,11 @@ enum TodayList {
     ///
     /// - Parameter folder: where it lies; `nil` for the root of the mounted container that the
     ///   current folder is in, else the current folder.
-    static func path(in folder: String?) -> String {
-        (folder ?? containerRoot() ?? ".") + "/" + name
+    static func path(in folder: String?) throws(Failure) -> String {
+        guard let folder else { return (containerRoot() ?? ".") + "/" + name }
+        // Not what begins at the root of all folders.
+        if folder.isEmpty { throw Failure(folder, Errno(ENOENT)) }
+        return folder + "/" + name
     }
 
     static func isThere(_ path: String) -> Bool { FileStamp(path: path) != nil }
