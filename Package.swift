@@ -281,8 +281,8 @@ let package = Package(
         .testTarget(
             name: "ThumbnailingTests",
             dependencies: [
-                "Thumbnailing", "Pictures", "SystemCalls", "CWorkerShim", "shapeedit-thumbnailer",
-                "TestSupport", "Probing", "Drawing",
+                "Thumbnailing", "Pictures", "Content", "Model", "SystemCalls", "CWorkerShim",
+                "shapeedit-thumbnailer", "TestSupport", "Probing", "Drawing",
             ],
             path: "Tests/ThumbnailingTests", swiftSettings: strict),
         .testTarget(

@@ -1,5 +1,8 @@
+import Content
 import Glibc
+import Model
 import Pictures
+import SystemCalls
 import Testing
 
 @testable import Thumbnailing
@@ -22,10 +25,15 @@ import Testing
         let real = try Surroundings.run("command -v bwrap").output.filter { !$0.isNewline }
         _ = try Surroundings.run("mkdir '\(path)/thumbnailers' '\(path)/mime'")
         for (name, text) in [
-            ("mime/globs2", "50:image/x-test:*.test"),
+            ("mime/globs2", "50:image/x-test:*.test\n50:image/x-slow:*.slow"),
             (
                 "thumbnailers/t.thumbnailer",
                 "[Thumbnailer Entry]\nExec=/bin/cp %i %o\nMimeType=image/x-test;"
+            ),
+            (
+                "thumbnailers/s.thumbnailer",
+                "[Thumbnailer Entry]\nExec=/bin/sh -c \"[ $0 -gt 256 ] && sleep 60; cp $1 $2\" %s %i %o\n"
+                    + "MimeType=image/x-slow;"
             ),
             ("bwrap", "#!/bin/sh\n[ -e \"$0.broken\" ] && exit 1\nexec '\(real)' \"$@\""),
             ("a.test", "content"),
@@ -236,5 +244,28 @@ import Testing
         let said = try Surroundings.run("printf %s '\(text)' | base64 -d >'\(path)'")
         try #require(said.code == 0)
         return try Surroundings.contents(path)
+    }
+
+    @Test(.enabled(if: missing == nil, "no sandbox: \(missing ?? "")"))
+    func `sizes for which there was no time are missing, and may be tried again`() throws {
+        try inFolder {
+            let path = folder.path + "/a.slow"
+            let maker = PictureMaker(program: Surroundings.program, wallLimit: 3_000)
+            let worker = maker.worker(niceness: 0)
+            defer { worker.stop() }
+            let text = DrawingRequest(type: .text, size: 64, bytes: Array("A".utf8))
+            try Surroundings.write(worker.picture(text), to: path)
+            var order = PictureOrder(
+                item: ItemNumber(rawValue: 1), node: NodeNumber(ItemNumber(rawValue: 1), 1),
+                type: PictureType(fileName: "a.slow".utf8), fileName: "a.slow")
+            let file = try SharedDescriptor(OwnedDescriptor.open(path, O_RDONLY))
+            let input = PictureInput.file(file, path: path)
+            let pictures = try maker.pictures(of: order, input, by: worker, nil)
+            #expect(pictures.keys.sorted() == [.small, .medium])
+            order.sizes = [.large, .huge]
+            #expect(throws: ThumbnailFailure.timedOut(milliseconds: 3_000)) {
+                try maker.pictures(of: order, input, by: worker, nil)
+            }
+        }
     }
 }

@@ -223,6 +223,7 @@ final class VolumePictures: Sendable {
         }
         // It may have come meanwhile.
         if let kept = describeKept(subject) { return kept }
+        if let reason = queue.pauseReason(subject.node) { return "failed: \(reason)" }
         if subject.type.isOwn, subject.size > 0, let problem = queue.problem {
             return "unavailable: \(problem)"
         }
@@ -352,6 +353,7 @@ final class VolumePictures: Sendable {
             switch outcome {
             case .failed:
                 incompletable.withLock { $0.insert(true, for: order.node, weight: 1) }
+                if !order.type.isOwn { fill(order) }
                 return true
             case .interrupted: completeLater(order.node)
             case .drawn, .fetched, .nothing: break
@@ -372,6 +374,17 @@ final class VolumePictures: Sendable {
         if order.staged == nil { return true }
         completeLater(order.node)
         return false
+    }
+
+    /// What the machine's programs do not draw in these sizes is shown the largest that was drawn.
+    private func fill(_ order: PictureOrder) {
+        guard let known = shelf.head(order.node, order.type)?.places.keys.max(),
+            let largest = shelf.bytes(order.node, order.type, known)
+        else { return }
+        let pictures = Dictionary(uniqueKeysWithValues: order.sizes.map { ($0, largest) })
+        if (try? shelf.add(pictures, for: order.node, order.type)) == true {
+            removeIfGone(order.node)
+        }
     }
 
     /// Removed while it was drawn: its bytes may have been another's at the end.

@@ -11,8 +11,8 @@ internal import Thumbnailing
 extension TextIndexer {
     /// Documents that are written down at a time.
     private static let portion = 64
-    /// How often the reading of a version may be told to end: then that is a failure of the document,
-    /// whose reading may take so much of the machine that somebody ends it.
+    /// How often the reading of a version may be told to end, or take too long: then that is a failure of the
+    /// document, whose reading may take so much of the machine that somebody ends it.
     private static let endingLimit = 3
 
     /// Has items, or all, read and their words written down, and notes that all is there up to a
@@ -77,7 +77,7 @@ extension TextIndexer {
         /// item before.
         case gone(DocumentID?)
         case row(TextRow)
-        /// Its reading was told to end: how.
+        /// Its reading was told to end, or took too long: how.
         case ended(String)
     }
 
@@ -111,9 +111,10 @@ extension TextIndexer {
         } catch {
             switch error {
             // Not asked again before there is another version.
-            case .refused, .died, .timedOut: break
-            case .ended where isLastEnding(of: subject.node): break
-            case .ended: return .ended(error.description)
+            case .refused, .died: break
+            // On a machine that has much to do it may be none of its fault.
+            case .ended, .timedOut:
+                if !isLastEnding(of: subject.node) { return .ended(error.description) }
             case .cancelled, .unavailable: throw Failure(.unavailable, error.description)
             }
         }

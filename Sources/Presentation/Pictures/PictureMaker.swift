@@ -36,16 +36,27 @@ package final class PictureMaker: Sendable {
     private let foreign = Lock(Foreign())
     private let pause: UInt64
     private let trust: UInt64
+    private let wallLimit: UInt64
 
     /// - Parameters:
     ///   - pause: how long foreign programs are left alone after their sandbox did not work.
     ///   - trust: how long those that were found count as installed without another look.
+    ///   - wallLimit: what drawing one picture may take, in milliseconds.
     package init(
-        program: String, pause: UInt64 = usualPause, trust: UInt64 = usualTrust
+        program: String, pause: UInt64 = usualPause, trust: UInt64 = usualTrust,
+        wallLimit: UInt64 = ThumbnailWorker.wallLimit
     ) {
         self.program = program
+        self.wallLimit = wallLimit
         self.pause = pause
         self.trust = trust
+    }
+
+    /// A worker of ours to draw with.
+    ///
+    /// - Parameter niceness: how much its process stands back for others, as nice(1) has it.
+    package func worker(niceness: Int32) -> ThumbnailWorker {
+        ThumbnailWorker(program: program, wallLimit: wallLimit, niceness: niceness)
     }
 
     /// Why our own documents are not drawn, as far as can be told without trying.
@@ -80,7 +91,8 @@ package final class PictureMaker: Sendable {
         }
     }
 
-    /// The pictures in the order's sizes; of a photo that is not here only the smallest.
+    /// The pictures in the order's sizes, but for those for which there was no time; of a photo that is not
+    /// here only the smallest.
     package func pictures(
         of order: PictureOrder, _ input: PictureInput, by worker: ThumbnailWorker,
         _ cancellation: Cancellation?
@@ -105,13 +117,15 @@ package final class PictureMaker: Sendable {
                     () throws(ThumbnailFailure) in
                     try programs.picture(
                         ofFileAt: path, fileName: order.fileName, size: size.pixels,
-                        cancellation: cancellation)
+                        wallLimit: wallLimit, cancellation: cancellation)
                 }
                 pictures[size] = try Self.checked(bytes, size)
                 largest = pictures[size]
             } catch {
-                // What takes too much in this size takes more in the next: those are shown the last one.
                 guard let largest, error.isOfDocument else { throw error }
+                // The machine may have had too much to do: these are tried again.
+                if error.isTimeout { break }
+                // What takes too much in this size takes more in the next: those are shown the last one.
                 for size in order.sizes where pictures[size] == nil { pictures[size] = largest }
                 break
             }
@@ -132,7 +146,8 @@ package final class PictureMaker: Sendable {
         let pixels = PictureSize.small.pixels
         let bytes = try inSandbox(pixels, worker, cancellation) { () throws(ThumbnailFailure) in
             try programs.picture(
-                of: preview.bytes, fileName: fileName, size: pixels, cancellation: cancellation)
+                of: preview.bytes, fileName: fileName, size: pixels, wallLimit: wallLimit,
+                cancellation: cancellation)
         }
         guard preview.width > 0, preview.height > 0 else {
             return try Self.checked(bytes, .small)

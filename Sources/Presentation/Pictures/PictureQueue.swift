@@ -20,10 +20,8 @@ package final class PictureQueue: Sendable {
     private static let idleness: UInt64 = 20_000_000_000
     /// How long our own documents are not tried after the program could not be started.
     static let pause: UInt64 = 10_000_000_000
-    /// How often drawing a version may be told to end: then that is a failure of the document, whose
-    /// program may do so to itself.
-    static let endingLimit = 3
-    private static let rememberedEndings = 1_024
+    /// How long a version is not tried again whose drawing took too long, in nanoseconds.
+    package static let usualRespite: UInt64 = 60_000_000_000
 
     private struct Waiting {
         var order: PictureOrder
@@ -51,8 +49,7 @@ package final class PictureQueue: Sendable {
         var ended = false
         var pausedUntil: UInt64 = 0
         var problem: String?
-        /// How often drawing a version was told to end.
-        var endings = Recent<NodeNumber, Int>(limit: rememberedEndings)
+        var attempts = DrawingAttempts()
         var counts = Counts()
     }
 
@@ -71,19 +68,22 @@ package final class PictureQueue: Sendable {
 
     private let startsEarly: Bool
     private let patience: UInt64
+    private let respite: UInt64
 
     /// - Parameters:
     ///   - client: outlives the queue.
     ///   - startsEarly: whether the first thread starts its process before it has an order.
     ///   - patience: how long an order waits that nobody repeats, in nanoseconds.
+    ///   - respite: how long a version is not tried again whose drawing took too long, in nanoseconds.
     package init(
         _ maker: PictureMaker, for client: any PictureClient, startsEarly: Bool = true,
-        patience: UInt64 = usualPatience
+        patience: UInt64 = usualPatience, respite: UInt64 = usualRespite
     ) {
         self.maker = maker
         self.client = client
         self.startsEarly = startsEarly
         self.patience = patience
+        self.respite = respite
     }
 
     /// What was done so far.
@@ -104,6 +104,11 @@ package final class PictureQueue: Sendable {
         return MonotonicClock.now < end ? end : nil
     }
 
+    /// Why a version is not tried for a while, as its drawing took too long; nil if it may be.
+    package func pauseReason(_ node: NodeNumber) -> String? {
+        state.withLock { $0.attempts.pauseReason(node, at: MonotonicClock.now) }
+    }
+
     /// Has a version drawn, or drawn sooner; says whether that is under way now.
     ///
     /// - Parameter isLasting: it is drawn even if nobody asks again.
@@ -112,9 +117,10 @@ package final class PictureQueue: Sendable {
         let (accepted, started, overdue) = state.signal { state -> (Bool, Int, Cancellation?) in
             // Taken under the lock: no drawing began later.
             let now = MonotonicClock.now
-            if state.ended || (order.type.isOwn && now < state.pausedUntil) {
-                return (false, 0, nil)
-            }
+            let isPaused =
+                order.type.isOwn && now < state.pausedUntil
+                || state.attempts.pauseReason(order.node, at: now) != nil
+            if state.ended || isPaused { return (false, 0, nil) }
             var overdue: Cancellation?
             if let running = state.running[order.item] {
                 if running.order.isSame(order) { return (true, 0, nil) }
@@ -151,7 +157,7 @@ package final class PictureQueue: Sendable {
     /// programs.
     private func start(isFirst: Bool) {
         Threads.start("pictures") { [self] in
-            let worker = ThumbnailWorker(program: maker.program, niceness: isFirst ? 0 : 10)
+            let worker = maker.worker(niceness: isFirst ? 0 : 10)
             if isFirst, startsEarly {
                 // It counts as idle: a second process would not be sooner.
                 let start = try? Cancellation()
@@ -368,12 +374,15 @@ package final class PictureQueue: Sendable {
             return .drawn(try maker.pictures(of: order, input, by: worker, cancellation))
         } catch {
             switch error {
-            case .refused, .died, .timedOut: return .failed(error.description)
+            case .refused, .died: return .failed(error.description)
             case .cancelled: return .nothing
-            case .ended:
-                let count = countEnding(of: order.node)
+            case .timedOut, .ended:
+                let reason = error.description
+                let end = error.isTimeout ? MonotonicClock.now + respite : 0
+                let count = state.withLock { $0.attempts.add(order.node, until: end, reason) }
+                if count >= DrawingAttempts.limit { return .failed(reason) }
+                if end > 0 { return .nothing }
                 if count == 1 { return nil }
-                if count >= Self.endingLimit { return .failed(error.description) }
                 outcome = .interrupted
             case .unavailable: break
             }
@@ -385,14 +394,6 @@ package final class PictureQueue: Sendable {
                 }
             }
             return outcome
-        }
-    }
-
-    private func countEnding(of node: NodeNumber) -> Int {
-        state.withLock { state in
-            let count = (state.endings[node] ?? 0) + 1
-            state.endings.insert(count, for: node, weight: 1)
-            return count
         }
     }
 }

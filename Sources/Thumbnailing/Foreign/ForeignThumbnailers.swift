@@ -137,7 +137,8 @@ public struct ForeignThumbnailers: Sendable {
 
     /// The picture of a file that is in memory, in the same way.
     public func picture(
-        of bytes: [UInt8], fileName: String, size: Int, cancellation: Cancellation? = nil
+        of bytes: [UInt8], fileName: String, size: Int, wallLimit: UInt64 = wallLimit,
+        cancellation: Cancellation? = nil
     ) throws(ThumbnailFailure) -> [UInt8] {
         let folder = try temporaryFolder()
         defer { try? Directories.removeTree(folder) }
@@ -147,7 +148,8 @@ public struct ForeignThumbnailers: Sendable {
             throw .unavailable("\(path) cannot be written: \(error)")
         }
         return try picture(
-            ofFileAt: path, fileName: fileName, size: size, cancellation: cancellation)
+            ofFileAt: path, fileName: fileName, size: size, wallLimit: wallLimit,
+            cancellation: cancellation)
     }
 
     private func entry(forFileName name: String) -> ThumbnailerEntry? {

@@ -22,6 +22,11 @@ public enum ThumbnailFailure: Error, Equatable, Sendable, CustomStringConvertibl
         }
     }
 
+    /// Whether it took too long, which another time it may not.
+    public var isTimeout: Bool {
+        if case .timedOut = self { true } else { false }
+    }
+
     /// One line for people.
     public var description: String {
         switch self {
