@@ -108,8 +108,9 @@ extension VolumePictures {
         guard let tree = tree.withLock({ $0 })?.tree else { return }
         for names in stale {
             let (entries, nodes, placeholders) = tree.kept(names)
+            let below = names.isDirectory ? tree.placeholders(below: names.item) : []
             // Without its name nobody could be told of it later.
-            for (directory, node, name) in placeholders {
+            for (directory, node, name) in placeholders + below {
                 volume.channel?.announceDeletion(parent: directory, node: node, name: name)
             }
             for (directory, name) in entries {
@@ -151,5 +152,42 @@ extension VirtualTree {
             }
         }
         return (entries, nodes, placeholders)
+    }
+
+    /// By what the kernel knows the placeholders of documents in a directory and those below it: it forgets their
+    /// names with the directory's. No more of them are looked at than there can be watches of in earnest.
+    func placeholders(
+        below directory: ItemNumber
+    ) -> [(parent: UInt64, node: UInt64, name: [UInt8])] {
+        let known = state.withLock { $0.placeholders.prefix(Self.placeholderLimit) }
+        if known.isEmpty { return [] }
+        let places = volume.state.withLock { state in
+            known.flatMap { picture in
+                state.names(of: picture.node.item, below: directory).map { (picture, $0) }
+            }
+        }
+        return places.compactMap { picture, place in
+            self.known(placeholder: picture, of: place.name, in: place.directory)
+        }
+    }
+
+    private static let placeholderLimit = 65_536
+}
+
+extension VolumeState {
+    /// The names that an item has in a directory and those below it.
+    fileprivate func names(
+        of item: ItemNumber, below directory: ItemNumber
+    ) -> [(directory: ItemNumber, name: [UInt8])] {
+        let position = index.find(item)
+        if position == 0 { return [] }
+        return names(of: position).compactMap { place in
+            var above = index.find(ItemNumber(rawValue: place.parent))
+            while above != 0, number(above) != directory {
+                let name = index[item: above].pointee.firstName
+                above = name == 0 ? 0 : index[name: name].pointee.parent
+            }
+            return above == 0 ? nil : (ItemNumber(rawValue: place.parent), place.name)
+        }
     }
 }

@@ -19,6 +19,8 @@ final class VirtualTree: Sendable {
 
     struct State {
         var nodes = NodeTable<VirtualNode>(bits: VirtualTree.bit)
+        /// Those of them that are placeholders.
+        var placeholders: Set<PictureNode> = []
         /// Texts of open generated files, as they were at open.
         var texts: [UInt64: [UInt8]] = [:]
         var nextText: UInt64 = 1
@@ -50,8 +52,11 @@ final class VirtualTree: Sendable {
 
     private func number(_ node: VirtualNode, counted: Bool) -> UInt64 {
         state.withLock { state in
-            counted
-                ? state.nodes.lookUp(node) : state.nodes.number(of: node) ?? state.nodes.unused()
+            guard counted else { return state.nodes.number(of: node) ?? state.nodes.unused() }
+            if case .picture(let picture) = node, picture.isPlaceholder {
+                state.placeholders.insert(picture)
+            }
+            return state.nodes.lookUp(node)
         }
     }
 
@@ -60,7 +65,10 @@ final class VirtualTree: Sendable {
             guard let node = state.nodes.forget(number, count) else { return }
             // Nobody has it open, to go on with.
             state.listings[node] = nil
-            if case .picture(let picture) = node { state.openPictures[picture] = nil }
+            if case .picture(let picture) = node {
+                state.openPictures[picture] = nil
+                state.placeholders.remove(picture)
+            }
         }
     }
 

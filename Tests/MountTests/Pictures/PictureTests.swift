@@ -222,6 +222,27 @@ struct PictureTests {
         }
     }
 
+    @Test(arguments: ["mv outer other", "mv outer/in in", "mkdir new; mv outer new"])
+    func `a watcher of the placeholder is told where a directory above is renamed`(
+        _ command: String
+    ) throws {
+        try withPictures(thumbnailer: HaltedWorkers.thumbnailer(), patience: 0) { desk in
+            let (agent, workers) = (desk.agent, HaltedWorkers(desk))
+            agent.shell("mkdir -p outer/in")
+            agent.store("drawn.slide", PictureDesk.slide(6))
+            #expect(desk.settle("drawn.slide") == "ready")
+            try workers.stop()
+            agent.store("outer/in/a.slide", PictureDesk.slide(7))
+            let folder = "\(desk.container.mountPoint)/.shapeedit/thumbnails"
+            let watches = try PictureDesk.sizes.map {
+                try #require(Watch("\(folder)/\($0)/outer/in/a.slide.png"))
+            }
+            agent.shell(command)
+            try workers.goOn()
+            #expect(watches.allSatisfy { $0.sees(UInt32(IN_DELETE_SELF), seconds: 20) })
+        }
+    }
+
     @Test func `the command waits for the picture and draws other sizes`() throws {
         try withPictures { desk in
             let file = "\(desk.container.mountPoint)/a.slide"
