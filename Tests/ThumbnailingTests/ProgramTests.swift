@@ -27,6 +27,16 @@ import Thumbnailing
         #expect(texts["Thumb::MTime"] == "5")
     }
 
+    @Test func `what is drawn can go into a pipe`() throws {
+        try Surroundings.write(Array("# Title".utf8), to: folder.path + "/a.md")
+        #expect(try run("a.md out.png 128").code == 0)
+        let words = try run("a.md /dev/stdout 128 | cat > piped.png").output
+        #expect(words.isEmpty, "\(words)")
+        #expect(
+            try Surroundings.contents(folder.path + "/piped.png")
+                == Surroundings.contents(folder.path + "/out.png"))
+    }
+
     @Test func `what GNOME calls every file is no title`() throws {
         let list = try Surroundings.sample("groceries.list")
         func drawn(_ name: String, _ options: String) throws -> [UInt8] {

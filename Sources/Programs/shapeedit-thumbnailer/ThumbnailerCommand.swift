@@ -109,11 +109,11 @@ struct ThumbnailerCommand: ParsableCommand {
         return title == namelessFile ? "" : title
     }
 
-    /// The file managers name a file of their own, which may exist and belong to them.
+    /// The file managers name a file of their own, which may exist and belong to them. It may be a pipe, too.
     private static func write(_ bytes: [UInt8], to path: String) throws {
         do throws(Errno) {
             let file = try OwnedDescriptor.open(path, O_WRONLY | O_CREAT | O_TRUNC, mode: 0o600)
-            try file.write(bytes, at: 0)
+            try Descriptors.write(bytes, to: file.number)
         } catch {
             throw Rendering.Problem(description: "\(path.repairedPath): \(error)")
         }
