@@ -34,8 +34,28 @@ enum Console {
     /// Puts bytes that are fit to be printed on standard output, as ``say(_:)`` does.
     static func write(_ bytes: [UInt8]) {
         do throws(Errno) { try Descriptors.write(bytes, to: Descriptors.output) } catch {
-            complain("standard output: \(error)")
-            exit(Failure.Kind.inputOutput.rawValue)
+            fail(error)
+        }
+    }
+
+    private static func fail(_ error: Errno) -> Never {
+        complain("standard output: \(error)")
+        exit(Failure.Kind.inputOutput.rawValue)
+    }
+
+    /// From now on the program ends as soon as nobody can read its standard output any more, as if it had just
+    /// written something: for those that wait for what they are to tell.
+    static func endWithReader() {
+        Threads.start("reader") {
+            var output = pollfd(fd: Descriptors.output, events: 0, revents: 0)
+            while poll(&output, 1, -1) <= 0 { if errno != EINTR { return } }
+            guard output.revents & Int16(POLLERR | POLLHUP) != 0 else { return }
+            var broken = sigset_t()
+            sigemptyset(&broken)
+            sigaddset(&broken, SIGPIPE)
+            pthread_sigmask(SIG_UNBLOCK, &broken, nil)
+            raise(SIGPIPE)
+            fail(Errno(EPIPE))
         }
     }
 

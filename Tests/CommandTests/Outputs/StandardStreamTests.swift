@@ -67,6 +67,31 @@ import Testing
         }
     }
 
+    /// Also when nothing happens that they would tell.
+    @Test(
+        .enabled(if: !DataPath.isPlain && isInstalled("timeout"), "needs a mount and timeout"),
+        arguments: DataPath.mounts.prefix(1))
+    func `commands that go on end when nobody reads them any more`(_ place: DataPath) throws {
+        try withDesk(place) { desk in
+            let binary = try BuiltPrograms.shapeedit()
+            // What is written to the mount is told.
+            let outside = try #require(desk.volume.container).base
+            for words in ["status --watch", "watch", "find --watch --name nothing"] {
+                for (trap, status) in [("", "141"), ("trap '' PIPE;", "74")] {
+                    let told = try desk.shell(
+                        """
+                        { \(trap) timeout 20 '\(binary)' \(words); echo $? >&3; } \
+                            3> \(outside)/told 2> \(outside)/problem | :
+                        cat \(outside)/told
+                        """)
+                    #expect(told == "\(status)\n", "\(words)")
+                }
+                let problem = try desk.shell("cat \(outside)/problem")
+                #expect(problem.contains("standard output: Broken pipe"), "\(words): \(problem)")
+            }
+        }
+    }
+
     @Test func `a byte order mark before text is no part of it`() throws {
         try withDesk(.plain) { desk in
             let lines = Array("\u{feff}milk\n".utf8)

@@ -41,8 +41,9 @@ struct StatusWatch {
         self.json = json
     }
 
-    /// Goes on until the program is ended.
+    /// Goes on until the program is ended, or nobody reads it any more.
     mutating func run() -> Never {
+        Console.endWithReader()
         while true {
             look()
             usleep(Self.pace)

@@ -15,8 +15,9 @@ struct LiveFind {
         self.json = json
     }
 
-    /// Prints until the mount goes away, which is the failure.
+    /// Prints until the mount goes away, which is the failure, or nobody reads it any more.
     func run() throws(Failure) -> Never {
+        Console.endWithReader()
         let reason = Monitor<String?>(nil)
         let shown = Lock([FoundItem]())
         let json = json

@@ -33,6 +33,7 @@ struct WatchCommand: ParsableCommand {
         let place = try WatchedPlace(path)
         try place.requireDocuments(path)
         let file = try open(in: place)
+        Console.endWithReader()
         var left = count ?? .max
         var lines = LineReader()
         while left > 0 {
