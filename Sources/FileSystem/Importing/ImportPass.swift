@@ -18,6 +18,8 @@ final class ImportPass: Sendable {
         /// when all has been shown.
         var late: [ImportMessage.Entry] = []
         var seen: Set<ItemNumber> = []
+        /// By the identity of folders that have not been shown: what was taken for them.
+        var replaced: [[UInt8]: ImportStep.Replacement] = [:]
         /// What is there, but was not shown: the paths, and those that it is known by still.
         private(set) var hidden = HiddenPaths()
         var counts = Counts()
@@ -49,6 +51,7 @@ final class ImportPass: Sendable {
             seen = []
             folders = [:]
             formerly = [:]
+            replaced = [:]
             hidden = HiddenPaths()
         }
 

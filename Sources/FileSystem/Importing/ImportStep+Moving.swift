@@ -120,7 +120,7 @@ extension ImportStep {
     }
 
     /// Gives an item that has one name another one, which is free; says whether there was room for it.
-    private mutating func rename(
+    mutating func rename(
         _ position: MemoryIndex.Position, to target: MemoryIndex.Position, _ name: [UInt8],
         _ volume: VolumeState
     ) -> Bool {

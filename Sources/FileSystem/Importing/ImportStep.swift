@@ -47,6 +47,7 @@ struct ImportStep {
 
     /// Takes an entry over. When it throws nothing has been done: with an answer it can be tried again.
     mutating func take(_ entry: ImportMessage.Entry, _ volume: VolumeState) throws(Question) {
+        try takeReplacementBack(by: entry, volume)
         var directory = state.folders[entry.parent].map { volume.index.find($0) } ?? 0
         if directory != 0, volume.index[item: directory].pointee.links == 0 { directory = 0 }
         try take(entry, in: directory, volume)
@@ -171,7 +172,7 @@ struct ImportStep {
 
     // MARK: New ones
 
-    private mutating func make(
+    mutating func make(
         _ entry: ImportMessage.Entry, _ directory: MemoryIndex.Position, _ occupant: OriginRow?,
         _ volume: VolumeState
     ) throws(Question) {
@@ -304,6 +305,7 @@ struct ImportStep {
             if entry.path != before.path { state.formerly[before.item] = before.path }
         }
         guard pass.follows else { return }
+        noteReplacement(entry, of: before)
         var origin = before
         origin.path = entry.path
         origin.identity = entry.identity
