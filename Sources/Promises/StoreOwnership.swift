@@ -20,7 +20,6 @@ package final class StoreOwnership: Sendable {
         case shared
     }
 
-    private static let shared = "shared"
     /// Who finds a store that another container may be removing from waits so long before it counts on
     /// what is there: an owner looks at the mark this often, and at each removal. In nanoseconds.
     package static let notice: UInt64 = 120_000_000_000
@@ -34,10 +33,9 @@ package final class StoreOwnership: Sendable {
     private static let noFolder = "-"
     /// Begins a line of an address, and since when its store has said that it is shared.
     private static let noticed = "noticed"
-    /// Ends an owner's token while the store may yet remove something, and such a line of another's store.
-    private static let removing = "removing"
 
     private let store: any ContentStore
+    private let mark: StoreMark
     /// The store's address, as the container has it; in a form of its own where it would not stay one word of a
     /// line.
     private let address: String
@@ -70,6 +68,7 @@ package final class StoreOwnership: Sendable {
         clocks: @escaping @Sendable () -> Clocks = { Clocks() }
     ) {
         self.store = store
+        mark = StoreMark(store: store)
         // The path of a folder may hold anything.
         self.address =
             address.utf8.contains { $0 == UInt8(ascii: "\t") || $0 == UInt8(ascii: "\n") }
@@ -81,18 +80,15 @@ package final class StoreOwnership: Sendable {
         self.clocks = clocks
     }
 
-    private static let mark = ContentHash(bytes: [UInt8](repeating: 0, count: 32))
-        .flatMap { Companion($0, kind: "owner") }
-
     /// Makes the container the owner of a store that nobody has used; before anything is put there.
     package func claim(_ call: StoreCall) throws(StoreError) {
         if case .owner = try known(markedBy: nil) { return }
-        guard try mark(call) == nil,
+        guard try mark.read(call) == nil,
             try store.list(after: nil, limit: 1, call).blobs.isEmpty
         else { return }
-        let token = Self.token()
+        let token = StoreMark.token(isRemoving: false)
         try keep(.owner(token, token))
-        try put(token, call)
+        try mark.write(token, call)
     }
 
     /// Whether the container owns the store. The first call in a mount finds out, and may wait for
@@ -123,30 +119,36 @@ package final class StoreOwnership: Sendable {
     /// this now and then, that somebody who has not noticed them has made a mark since.
     func isStillOwner(_ call: StoreCall) throws(StoreError) -> Bool {
         let isOwner = try isOwner(call)
-        let mark = try mark(call)
+        let found = try mark.read(call)
         if isOwner {
-            if case .owner(let token, _) = try known(markedBy: nil), mark == token { return true }
-        } else if mark == nil || mark == Self.shared {
+            if case .owner(let token, _) = try known(markedBy: nil), found == token { return true }
+        } else if found == nil || found == StoreMark.shared {
             return false
         }
         // Whose mark it is removes things perhaps: nothing there counts before they have noticed.
+        return try isOwnerAgain(call)
+    }
+
+    private func isOwnerAgain(_ call: StoreCall) throws(StoreError) -> Bool {
         verdict.withLock { $0.isOwner = nil }
-        return try self.isOwner(call)
+        return try isOwner(call)
     }
 
     /// The same before anything is removed: the mark gets another token, by which an older state of this container
-    /// that still needs what goes now is known (``isUncompared``).
+    /// that still needs what goes now is known (``isUncompared``), and says that things are being removed before
+    /// it is looked whether anybody has joined.
     package func renew(_ call: StoreCall) throws(StoreError) -> Bool {
         guard try isStillOwner(call), case .owner(let token, _) = try known(markedBy: nil) else {
             return false
         }
         try replace(token, call, isRemoving: true)
-        return true
+        // Who joins after this finds in the mark that things are being removed.
+        return try mark.isJoined(call) ? isOwnerAgain(call) : true
     }
 
     /// The store removes nothing any more that it was asked to since ``renew(_:)``, also in earlier mounts.
     func endRemovals(_ call: StoreCall) throws(StoreError) {
-        guard case .owner(let token, _) = try known(markedBy: nil), Self.isRemoving(token),
+        guard case .owner(let token, _) = try known(markedBy: nil), StoreMark.isRemoving(token),
             try isStillOwner(call), case .owner(let token, _) = try known(markedBy: nil)
         else { return }
         try replace(token, call, isRemoving: false)
@@ -196,18 +198,20 @@ package final class StoreOwnership: Sendable {
     }
 
     private func look(_ call: StoreCall) throws(StoreError) -> Bool {
-        let mark = try mark(call)
+        let mark = try self.mark.read(call)
         switch try known(markedBy: mark) {
         case .owner(let token, let other) where mark == token || mark == other:
-            try replace(mark ?? token, call, isRemoving: Self.isRemoving(mark ?? token))
+            let isRemoving = StoreMark.isRemoving(mark ?? token)
+            if isRemoving, try self.mark.isJoined(call) { break }
+            try replace(mark ?? token, call, isRemoving: isRemoving)
             return true
         case .nothing where mark == nil: return false
         // Another's mark would be one that was put late, over ours: they have not seen that.
-        case .shared where mark == nil || mark == Self.shared: return false
+        case .shared where mark == nil || mark == StoreMark.shared: return false
         default: break
         }
         // It is for ever, and what came once may have been spoilt on its way.
-        guard try self.mark(call) == mark else {
+        guard try self.mark.read(call) == mark else {
             throw StoreError(.unreachable, at: store.address, "its mark comes as another each time")
         }
         // Another container has been here, or a copy of this one, or what this one is a copy of, or this one
@@ -216,23 +220,38 @@ package final class StoreOwnership: Sendable {
             try keep(.owner(token, other), folder: Self.noFolder)
             tells(true)
         }
-        // Who was about to make a mark when ours was made has not seen it: then it is made again.
-        var found = mark
-        repeat {
-            if found != Self.shared {
-                let isLonger = try Self.isLonger(noticedLine())
-                try note(sharedSince: nil, isLonger || found.map(Self.isRemoving) == true)
-                try put(Self.shared, call)
+        try join(call)
+        // A copy goes on being one, also in the next mount, until all has been compared.
+        if !isCopy { try keep(.shared) }
+        return false
+    }
+
+    /// Says that the store is shared, and waits until whoever owned it has noticed and removes nothing more.
+    private func join(_ call: StoreCall) throws(StoreError) {
+        // Before the mark is read: an owner that begins to remove something after that sees this.
+        try mark.join(call)
+        var found = try mark.read(call)
+        while true {
+            let wasLonger = try Self.isLonger(noticedLine())
+            let isLonger = wasLonger || found.map(StoreMark.isRemoving) == true
+            // Who was about to make a mark when ours was made has not seen it: then it is made again.
+            if !StoreMark.isShared(found) || isLonger != wasLonger {
+                try note(sharedSince: nil, isLonger)
+            }
+            if !StoreMark.isShared(found) {
+                try mark.write(isLonger ? StoreMark.sharedRemoving : StoreMark.shared, call)
             }
             if let rest = try restOfNotice() {
                 waits()
                 try call.cancellation.sleep(nanoseconds: rest, at: store.address)
             }
-            found = try self.mark(call)
-        } while found != Self.shared
-        // A copy goes on being one, also in the next mount, until all has been compared.
-        if !isCopy { try keep(.shared) }
-        return false
+            found = try mark.read(call)
+            if found == StoreMark.shared { return }
+            // Nothing is removed any more: who comes next need not wait as long.
+            if isLonger, found == StoreMark.sharedRemoving {
+                return try mark.write(StoreMark.shared, call)
+            }
+        }
     }
 
     /// How much of ``notice`` is left, of which a mount that ended has waited a part; `nil` if it is over.
@@ -250,10 +269,8 @@ package final class StoreOwnership: Sendable {
     }
 
     private static func isLonger(_ line: [Substring]?) -> Bool {
-        line?.last.map(isRemoving) == true
+        line?.last.map(StoreMark.isRemoving) == true
     }
-
-    private static func isRemoving(_ word: some StringProtocol) -> Bool { word.hasSuffix(removing) }
 
     /// Gives the mark, which has `token`, the next one.
     ///
@@ -261,28 +278,13 @@ package final class StoreOwnership: Sendable {
     private func replace(
         _ token: String, _ call: StoreCall, isRemoving: Bool
     ) throws(StoreError) {
-        let next = isRemoving ? "\(Self.token())-\(Self.removing)" : Self.token()
+        let next = StoreMark.token(isRemoving: isRemoving)
         try keep(.owner(token, next))
-        try put(next, call)
+        try mark.write(next, call)
         try keep(.owner(next, next))
     }
 
-    private static func token() -> String {
-        var generator = SystemRandomNumberGenerator()
-        return "\(String(generator.next(), radix: 16))-\(String(generator.next(), radix: 16))"
-    }
-
-    // MARK: The mark and the file
-
-    private func mark(_ call: StoreCall) throws(StoreError) -> String? {
-        guard let name = Self.mark else { return nil }
-        return try store.get(name, call).map { String(decoding: $0, as: UTF8.self) }
-    }
-
-    private func put(_ text: String, _ call: StoreCall) throws(StoreError) {
-        guard let name = Self.mark else { return }
-        try store.put(name, Array(text.utf8), call)
-    }
+    // MARK: The file
 
     /// Lines of an address, tokens and the folder: a container may have had other stores. Others tell since when a
     /// store has said that it is shared.
@@ -330,7 +332,7 @@ package final class StoreOwnership: Sendable {
         }.map { $0.joined(separator: "\t") }
         switch known {
         case .nothing, .ownerOfCopied: break
-        case .shared: lines.append("\(address)\t\(Self.shared)")
+        case .shared: lines.append("\(address)\t\(StoreMark.shared)")
         case .owner(let token, let other):
             let place = if let folder { folder } else { try self.folder() }
             lines.append("\(address)\t\(token)\t\(other)\t\(place)")
@@ -354,7 +356,7 @@ package final class StoreOwnership: Sendable {
         if clocks != nil || wasRemoving {
             lines.append(
                 "\(Self.noticed)\t\(address)\t\(clocks?.text ?? "-")"
-                    + (wasRemoving ? "\t\(Self.removing)" : ""))
+                    + (wasRemoving ? "\t\(StoreMark.removing)" : ""))
         }
         try SmallFile.replace(path, lines.map { $0 + "\n" }.joined())
     }

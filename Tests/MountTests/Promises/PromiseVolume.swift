@@ -61,7 +61,8 @@ extension Volume {
         func list(_ path: String) throws -> [String] {
             // But the mark of who owns the store, and what is on its way there.
             let found = try Probing.run([
-                "find", path, "-type", "f", "-size", "+0", "!", "-name", "*-owner",
+                "find", path, "-type", "f", "-size", "+0", "!", "-name", "*-owner", "!", "-name",
+                "*-joined",
                 "!", "-path", "*/incoming/*",
             ])
             return found.text.split(separator: "\n").map(String.init)

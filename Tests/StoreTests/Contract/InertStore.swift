@@ -23,3 +23,8 @@ extension InertStore {
     func put(_ companion: Companion, _ bytes: [UInt8], _ call: StoreCall) throws(StoreError) {}
     func get(_ companion: Companion, _ call: StoreCall) throws(StoreError) -> [UInt8]? { nil }
 }
+
+extension Companion {
+    /// Whether it is an owner's mark, and nothing else that is said of who uses a store.
+    var isMark: Bool { kind == "owner" }
+}

@@ -17,10 +17,11 @@ import Testing
         private let mark = Lock<[UInt8]?>(nil)
 
         func put(_ companion: Companion, _ bytes: [UInt8], _ call: StoreCall) throws(StoreError) {
+            guard companion.isMark else { return }
             mark.withLock { $0 = bytes }
         }
         func get(_ companion: Companion, _ call: StoreCall) throws(StoreError) -> [UInt8]? {
-            mark.withLock { $0 }
+            companion.isMark ? mark.withLock { $0 } : nil
         }
         func list(after hash: ContentHash?, limit: Int, _ call: StoreCall) throws(StoreError)
             -> BlobPage
@@ -84,10 +85,11 @@ import Testing
         let state = Monitor(State())
 
         func put(_ companion: Companion, _ bytes: [UInt8], _ call: StoreCall) throws(StoreError) {
+            guard companion.isMark else { return }
             state.withLock { $0.mark = bytes }
         }
         func get(_ companion: Companion, _ call: StoreCall) throws(StoreError) -> [UInt8]? {
-            state.withLock { $0.mark }
+            companion.isMark ? state.withLock { $0.mark } : nil
         }
         func list(after hash: ContentHash?, limit: Int, _ call: StoreCall) throws(StoreError)
             -> BlobPage

@@ -29,13 +29,14 @@ final class NoticeTests {
         let state = Lock(State())
 
         func put(_ companion: Companion, _ bytes: [UInt8], _ call: StoreCall) throws(StoreError) {
+            guard companion.isMark else { return }
             state.withLock { state in
                 state.mark = state.other ?? bytes
                 state.other = nil
             }
         }
         func get(_ companion: Companion, _ call: StoreCall) throws(StoreError) -> [UInt8]? {
-            state.withLock { $0.mark }
+            companion.isMark ? state.withLock { $0.mark } : nil
         }
         func list(after hash: ContentHash?, limit: Int, _ call: StoreCall) throws(StoreError)
             -> BlobPage

@@ -13,10 +13,11 @@ struct OddAddressTests {
         private let mark = Lock<[UInt8]?>(nil)
 
         func put(_ companion: Companion, _ bytes: [UInt8], _ call: StoreCall) throws(StoreError) {
+            guard companion.isMark else { return }
             mark.withLock { $0 = bytes }
         }
         func get(_ companion: Companion, _ call: StoreCall) throws(StoreError) -> [UInt8]? {
-            mark.withLock { $0 }
+            companion.isMark ? mark.withLock { $0 } : nil
         }
     }
 

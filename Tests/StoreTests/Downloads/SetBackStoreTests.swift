@@ -20,12 +20,13 @@ final class SetBackStoreTests {
         let state = Lock(State())
 
         func put(_ companion: Companion, _ bytes: [UInt8], _ call: StoreCall) throws(StoreError) {
+            guard companion.isMark else { return }
             state.withLock { $0.mark = bytes }
         }
         func get(_ companion: Companion, _ call: StoreCall) throws(StoreError) -> [UInt8]? {
             let (mark, isAway) = state.withLock { ($0.mark, $0.isAway) }
             if isAway { throw StoreError(.unreachable, at: address, "it is away") }
-            return mark
+            return companion.isMark ? mark : nil
         }
     }
 

@@ -15,10 +15,12 @@ final class SlowStore: InertStore {
     let state = Monitor(State())
 
     func put(_ companion: Companion, _ bytes: [UInt8], _ call: StoreCall) throws(StoreError) {
+        guard companion.isMark else { return }
         state.withLock { $0.mark = bytes }
     }
     func get(_ companion: Companion, _ call: StoreCall) throws(StoreError) -> [UInt8]? {
-        state.withLock { state in
+        guard companion.isMark else { return nil }
+        return state.withLock { state in
             defer { state.spoilt = nil }
             return state.spoilt ?? state.mark
         }
