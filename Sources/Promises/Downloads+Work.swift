@@ -240,8 +240,7 @@ extension Downloads {
                 }
                 if error.kind != .cancelled {
                     problem =
-                        sink.local.map { ContentProblem($0, error.description) }
-                        ?? ContentProblem(error)
+                        sink.local.map { ContentProblem(ofDisk: $0) } ?? ContentProblem(error)
                     logger.warning("\(download.blob.hash) did not come: \(error)")
                 }
             }
@@ -277,7 +276,8 @@ extension Downloads {
             for waiter in ready { waiter.reply(nil) }
             return goesOn
         } catch {
-            throw StoreError(.local, at: store.address, "the map of what has come: \(error)")
+            throw StoreError(
+                .local, at: "the container's disk", "the map of what has come: \(error)")
         }
     }
 
