@@ -33,13 +33,27 @@ struct Answers {
             case 507: .full
             default: .refused(status: status)
             }
-        let words = words ?? (status == 413 ? "it takes nothing so large" : nil)
+        let words = words ?? Self.meaning(of: status)
         let reason = words.map { ": " + Self.tame($0) } ?? ""
         let refusal = [401, 403].contains(status) ? credentials.explanation(of: status) : nil
         let cause = (why ?? refusal).map { "; " + $0 } ?? ""
         return StoreError(
             kind, at: address, "\(doing): the server answers \(status)\(reason)\(cause)",
             retryAfter: retryAfter)
+    }
+
+    /// What a server that says no more than a status means, where that is not said otherwise.
+    private static func meaning(of status: Int) -> String? {
+        switch status {
+        case 404, 410: "it has nothing there"
+        case 413: "it takes nothing so large"
+        case 429: "it is asked too often"
+        case 502, 504: "what is behind it does not answer"
+        case 503: "it is busy or out of service"
+        case 507: "it has no room left"
+        case 500..<600: "something is wrong there"
+        default: nil
+        }
     }
 
     /// A server's words made fit for one line of a log.

@@ -65,8 +65,11 @@ final class Connection: @unchecked Sendable {
     func reason(_ code: CURLcode) -> String {
         let words = String(cString: errorText)
         // It repeats a proxy that it cannot use with the password in it.
-        return words.isEmpty || words.contains("@")
+        let reason =
+            words.isEmpty || words.contains("@")
             ? String(cString: curl_easy_strerror(code)) : words
+        return code == CURLE_PEER_FAILED_VERIFICATION && reason.contains("certificate problem")
+            ? reason + "; the address may name an authority of its own (ca=FILE)" : reason
     }
 
     /// Sets everything that differs from request to request.
