@@ -55,14 +55,13 @@ extension ControlSocket {
 
     /// - Parameter name: of the request's purpose.
     private func ask(_ request: ClaimRequest, _ name: String?, _ reply: VarlinkReplier) {
-        let inner = request.inner
         // Targets that the volume added are none of the caller's.
+        let count = request.targets.count
         let decide: @Sendable (ClaimID, Coordinator.Outcome) -> Void = { [self] id, outcome in
             switch outcome {
             case .granted(let paths):
                 var answer: JSONObject = ["claim": .integer(Int(id.rawValue))]
-                let places = zip(inner, paths).map { $0.below($1).description }
-                answer.setPaths("paths", places)
+                answer.setPaths("paths", paths.prefix(count).map(\.description))
                 reply.send(VarlinkReply(answer))
             case .refused(let refusal):
                 state.withLock { state in

@@ -10,11 +10,13 @@ import Testing
         origin: ClaimRequest.Origin = .coordinated, family: [Int32] = [], isNested: Bool = false,
         presenter: PresenterID? = nil, line: UInt64? = nil, deadline: UInt64 = 100
     ) throws -> ClaimRequest {
-        ClaimRequest(
-            [ClaimTarget(try #require(ClaimPath(path)), access)],
-            purpose: ClaimPurpose(rawValue: purpose),
+        let place = try #require(ClaimPath(path))
+        var request = ClaimRequest(
+            [ClaimTarget(place.document, access)], purpose: ClaimPurpose(rawValue: purpose),
             holder: ClaimHolder(process: process, command: "app"), origin: origin, family: family,
             isNested: isNested, presenter: presenter, line: line, deadline: deadline)
+        request.inner = [place.inner]
+        return request
     }
 
     /// Whether a second claim is held while the first is.
@@ -62,6 +64,21 @@ import Testing
         let other = table.request(try request("d.rtfd", .read, purpose: 2), at: 2)
         #expect(other.events == [])
         #expect(table.release(holder.id, at: 3).count == 1)
+    }
+
+    @Test(arguments: [("d.rtfd", "plain", "plain/text"), ("d.rtfd/text", "moved", "moved")])
+    mutating func `what is in a package is claimed where it goes`(
+        _ source: String, _ target: String, _ place: String
+    ) throws {
+        _ = table.request(try request("d.rtfd/text", .write, purpose: 1), at: 0)
+        let move = ItemChange(
+            .moved(from: try #require(ClaimPath(source)), replacing: false),
+            try #require(ClaimPath(target)), by: 9)
+        #expect(table.note(move, at: 1) == [])
+        #expect(!table.isFree(try request(place, .read, purpose: 2)))
+        // Claims stay with the path that they were granted for.
+        #expect(!table.isFree(try request("d.rtfd/other", .read, purpose: 2)))
+        #expect(table.isFree(try request("plain/other", .read, purpose: 2)))
     }
 
     @Test mutating func `claims of one purpose never block one another`() throws {
@@ -334,17 +351,23 @@ import Testing
 
     @Test mutating func `who waits follows an announced move only`() throws {
         // By the process that has the claim, by another one, and by one that it has started.
-        for (family, place) in [([Int32(10)], "new/x"), ([11], "old/x"), ([11, 10], "new/x")] {
-            var table = ClaimTable(lease: 5)
-            let mover = table.request(
-                try request("old", .writeMoving, purpose: 1, process: 10), at: 0)
-            let waits = table.request(try request("old/x", .read, purpose: 2), at: 0)
-            let move = ItemChange(
-                .moved(from: try #require(ClaimPath("old")), replacing: false),
-                try #require(ClaimPath("new")), by: family[0], family: family)
-            #expect(table.note(move, at: 1).isEmpty)
-            let events = table.release(mover.id, at: 2)
-            #expect(events == [.granted(waits.id, [try #require(ClaimPath(place))])])
+        for (family, isFollowed) in [([Int32(10)], true), ([11], false), ([11, 10], true)] {
+            for (old, new) in [
+                ("old", "new"), ("old", "in.rtfd/new"), ("in.rtfd/old", "in.rtfd/new"),
+                ("in.rtfd/old", "new"), ("old.rtfd", "new"),
+            ] {
+                var table = ClaimTable(lease: 5)
+                let mover = table.request(
+                    try request(old, .writeMoving, purpose: 1, process: 10), at: 0)
+                let waits = table.request(try request("\(old)/x", .read, purpose: 2), at: 0)
+                let move = ItemChange(
+                    .moved(from: try #require(ClaimPath(old)), replacing: false),
+                    try #require(ClaimPath(new)), by: family[0], family: family)
+                #expect(table.note(move, at: 1).isEmpty)
+                let events = table.release(mover.id, at: 2)
+                let place = try #require(ClaimPath("\(isFollowed ? new : old)/x"))
+                #expect(events == [.granted(waits.id, [place])])
+            }
         }
     }
 }

@@ -205,7 +205,7 @@ import Testing
         }
     }
 
-    @Test func `who presents something in a folder that moves into a package is told it is gone`()
+    @Test func `who presents something in a folder that moves into a package is told where it is`()
         throws
     {
         try withVolume(.passthrough) { volume in
@@ -221,9 +221,17 @@ import Testing
                 try FilePresentation(of: "\(volume.directory)/\(name)", shows)
             }
             agent.rename("folder", "note.rtfd/folder")
-            for (_, told) in shows.prefix(2) { told.expect("deleted") }
-            // Of what is presented below it a folder's presenter is told as well.
-            shows[2].1.expect("deleted b", "deleted a", "deleted")
+            for ((_, told), name) in zip(shows, ["a", "b", "folder"]) {
+                told.expect("moved \(name)")
+            }
+            #expect(shown[1].path == "\(volume.directory)/note.rtfd/folder/deep/b")
+            agent.rename("note.rtfd/folder", "note.rtfd/other")
+            shows[1].1.expect("moved b")
+            agent.rename("note.rtfd/other", "folder")
+            shows[1].1.expect("moved b")
+            #expect(shown[1].path == "\(volume.directory)/folder/deep/b")
+            agent.store("folder/deep/b", "y")
+            shows[1].1.expect("changed", "version")
             agent.store("beside", "y")
             shows[3].1.expect("changed", "version")
             for presentation in shown { presentation.end() }

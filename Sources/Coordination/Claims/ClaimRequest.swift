@@ -66,8 +66,8 @@ package struct ClaimRequest: Sendable {
     }
 
     package var targets: [ClaimTarget]
-    /// Where in each of the targets is what was asked for, which may be inside of a package
-    /// (``ClaimPath/inner``).
+    /// Where in each of the first targets is what was asked for, which may be inside of a package
+    /// (``ClaimPath/inner``); the rest are asked for themselves.
     package var inner: [ClaimPath] = []
     package var purpose: ClaimPurpose
     package var holder: ClaimHolder
@@ -98,6 +98,13 @@ package struct ClaimRequest: Sendable {
     /// Whether two claims are held by one who waits for both.
     func isTied(to other: ClaimRequest) -> Bool {
         purpose == other.purpose || line != nil && line == other.line
+    }
+
+    /// What is asked for, for each target: that, or what is inside of it.
+    var asked: [ClaimPath] {
+        targets.enumerated().map { index, target in
+            index < inner.count ? inner[index].below(target.path) : target.path
+        }
     }
 
     /// Bytes of memory that it takes (``ClaimPath/weight``).
@@ -165,7 +172,7 @@ package enum ClaimRefusal: Hashable, Sendable {
 
 /// What happened, for whoever drives the table to pass on.
 package enum ClaimEvent: Hashable, Sendable {
-    /// With the paths where the targets are now, in the order of the request.
+    /// With the paths where what was asked for is now, in the order of the request.
     case granted(ClaimID, [ClaimPath])
     case refused(ClaimID, ClaimRefusal)
     case message(PresenterID, PresenterMessage)

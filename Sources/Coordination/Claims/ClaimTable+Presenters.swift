@@ -9,13 +9,9 @@ extension ClaimTable {
         var place: ClaimPath
         /// The item that it presents: that, or the package.
         var path: ClaimPath { place.document }
-        /// Where it was when the item was renamed away: that may come back as another item.
-        var former: (place: ClaimPath, process: Int32, until: UInt64)?
+        /// Where it was when `item`, which it is or is in, was renamed away: that may come back as another.
+        var former: (place: ClaimPath, item: ClaimPath, process: Int32, until: UInt64)?
     }
-
-    /// How long after a document was renamed away a file of its name, made by the same process, is
-    /// that document, in nanoseconds.
-    private static var returnPatience: UInt64 { UInt64(IdentityTunnel.lifetime * 1e9) }
 
     /// Registers somebody who shows what is at the path.
     package mutating func present(_ path: ClaimPath, _ holder: ClaimHolder) -> PresenterID {
@@ -55,7 +51,7 @@ extension ClaimTable {
         guard claim.request.origin == .coordinated, !presenterTree.isEmpty else { return [] }
         var asked: [PresenterID: ClaimPreparation] = [:]
         var warned: [PresenterID: ClaimPath] = [:]
-        for (path, target) in zip(claim.current, claim.request.targets) {
+        for (path, target) in zip(claim.current.map(\.document), claim.request.targets) {
             guard let preparation = target.access.preparation else { continue }
             var concerned = presenterTree.at(path)
             if target.access.coversBelow { concerned += presenterTree.below(path) }
@@ -105,11 +101,18 @@ extension ClaimTable {
             for id in presenters where !silent.contains(id) { events.append(.message(id, message)) }
         }
         // Where its item is, a presenter has to know whatever part of its program moved it.
-        func locate(_ id: PresenterID, at place: ClaimPath) {
-            if !clients.contains(id) { events.append(.message(id, .moved(place))) }
+        func locate(_ moved: [(PresenterID, ClaimPath)]) {
+            for (id, place) in moved where !clients.contains(id) {
+                events.append(.message(id, .moved(place)))
+            }
         }
-        let path = change.path
+        let path = change.path.document
         switch change.kind {
+        case .appeared where path != change.path, .deleted where path != change.path:
+            // What is inside of a package is no item of its own.
+            tell(presenterTree.at(path), .changed)
+            tell(presenterTree.above(path), .subitemChanged(path))
+            if change.kind == .appeared { locate(takeBack(to: change.path, change.process, now)) }
         case .changed:
             tell(presenterTree.at(path), .changed)
             tell(presenterTree.above(path), .subitemChanged(path))
@@ -129,7 +132,15 @@ extension ClaimTable {
             // Shown before it was there, or made anew.
             tell(presenterTree.at(path), .changed)
             tell(presenterTree.above(path), .subitemAppeared(path))
-            for (id, place) in takeBack(to: path, change.process, now) { locate(id, at: place) }
+            locate(takeBack(to: path, change.process, now))
+        case .moved(let source, let replacing)
+        where source != source.document || path != change.path:
+            movePackaged(source, change.path, replacing, tell) {
+                locate($0.followers(source, change.path, change.process, now))
+            }
+            locate(takeBack(to: change.path, change.process, now))
+            moveClaims(source, change.path, change.family)
+            settle(now, &events)
         case .moved(let source, let replacing):
             // Saved by renaming: what was there is an earlier version now. Or it was shown before it
             // was there, as what is in a folder that comes can be.
@@ -137,10 +148,8 @@ extension ClaimTable {
             if replacing { tell(presenterTree.at(path), .versionGained) }
             tell(presenterTree.below(path), .changed)
             tellOfMove(source, path, replacing, tell)
-            for (id, place) in followers(source, path, change.process, now) {
-                locate(id, at: place)
-            }
-            for (id, place) in takeBack(to: path, change.process, now) { locate(id, at: place) }
+            locate(followers(source, path, change.process, now))
+            locate(takeBack(to: path, change.process, now))
             moveClaims(source, path, change.family)
             settle(now, &events)
         }
@@ -201,82 +210,6 @@ extension ClaimTable {
         } else {
             tell(old, .subitemMoved(source, target))
             tell(new.filter { !both.contains($0) }, .subitemAppeared(target))
-        }
-    }
-
-    /// Moves presenters of what was renamed; each with its new path.
-    private mutating func followers(
-        _ source: ClaimPath, _ target: ClaimPath, _ process: Int32, _ now: UInt64
-    ) -> [(PresenterID, ClaimPath)] {
-        let moved = presenterTree.at(source) + presenterTree.below(source)
-        return moved.sorted().compactMap { id in
-            guard let old = presenters[id], let new = old.place.moved(from: source, to: target)
-            else { return nil }
-            place(id, at: new)
-            let isItself = old.path == source
-            presenters[id]?.former =
-                isItself ? (old.place, process, now &+ Self.returnPatience) : nil
-            return (id, new)
-        }
-    }
-
-    /// Presenters whose document was renamed away from the path by the same process a moment ago; each with
-    /// its path there.
-    private mutating func takeBack(
-        to path: ClaimPath, _ process: Int32, _ now: UInt64
-    ) -> [(PresenterID, ClaimPath)] {
-        let back = presenters.values.compactMap { presenter -> (PresenterID, ClaimPath)? in
-            guard let former = presenter.former, former.place.document == path,
-                former.process == process, now <= former.until, presenter.path != path
-            else { return nil }
-            return (presenter.id, former.place)
-        }.sorted { $0.0 < $1.0 }
-        for (id, former) in back {
-            place(id, at: former)
-            presenters[id]?.former = nil
-        }
-        return back
-    }
-
-    private mutating func place(_ id: PresenterID, at place: ClaimPath) {
-        guard let old = presenters[id]?.path else { return }
-        presenterTree.remove(id, at: old)
-        presenterTree.insert(id, at: place.document)
-        presenters[id]?.place = place
-    }
-
-    // MARK: Claims on what was renamed
-
-    /// Held claims cover the new place too; requests that wait follow only an announced move, and
-    /// sessions are where their file is. A move is announced by a claim that the mover, a process with
-    /// those above it, has or works under.
-    private mutating func moveClaims(_ source: ClaimPath, _ target: ClaimPath, _ mover: [Int32]) {
-        let marks = [named, unnamed].flatMap { $0.at(source) + $0.below(source) }
-        let concerned = Set(marks.map(\.id)).sorted()
-        if concerned.isEmpty { return }
-        let isAnnounced = (named.at(source) + unnamed.at(source)).contains { mark in
-            guard mark.access == .writeMoving, let claim = claims[mark.id] else { return false }
-            return claim.phase == .granted && mover.contains(claim.request.holder.process)
-        }
-        for id in concerned {
-            guard var claim = claims[id] else { continue }
-            if claim.phase == .waiting, !isAnnounced { continue }
-            unmark(claim)
-            // The folder may be a package by its new name.
-            claim.current = claim.current.map {
-                $0.moved(from: source, to: target)?.document ?? $0
-            }
-            let now = zip(claim.current, claim.request.targets).map {
-                ClaimTarget($0, $1.access)
-            }
-            if claim.phase == .waiting || claim.request.origin == .session {
-                claim.request.targets = now
-            }
-            let asked = claim.request.targets
-            let known = Set(asked)
-            claim.places = asked + now.filter { !known.contains($0) }
-            mark(claim)
-            claims[id] = claim
         }
     }
 }

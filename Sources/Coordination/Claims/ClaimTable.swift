@@ -11,7 +11,7 @@ package struct ClaimTable: Sendable {
         var since: UInt64
         /// What it covers: the request's targets, then where they were moved to.
         var places: [ClaimTarget]
-        /// Where each target of the request is now.
+        /// Where what was asked for is now, for each target of the request; it may be inside of a package.
         var current: [ClaimPath]
         /// Presenters that have not answered yet.
         var awaiting: Set<PresenterID> = []
@@ -120,7 +120,7 @@ package struct ClaimTable: Sendable {
     private func probe(_ request: ClaimRequest) -> Claim {
         Claim(
             id: ClaimID(rawValue: .max), request: withHeldPurposes(request), since: 0,
-            places: request.targets, current: request.targets.map(\.path))
+            places: request.targets, current: request.asked)
     }
 
     /// Ends a claim, whatever phase it is in. Not an error if it has ended.
@@ -206,7 +206,9 @@ package struct ClaimTable: Sendable {
         claims[id].map {
             ClaimListing(
                 id: id, holder: $0.request.holder, origin: $0.request.origin,
-                targets: zip($0.current, $0.request.targets).map { ClaimTarget($0, $1.access) },
+                targets: zip($0.current, $0.request.targets).map {
+                    ClaimTarget($0.document, $1.access)
+                },
                 phase: $0.phase, since: $0.since)
         }
     }
@@ -216,7 +218,7 @@ package struct ClaimTable: Sendable {
     private mutating func put(_ request: ClaimRequest, _ id: ClaimID, _ now: UInt64) {
         let claim = Claim(
             id: id, request: withHeldPurposes(request), since: request.since ?? now,
-            places: request.targets, current: request.targets.map(\.path))
+            places: request.targets, current: request.asked)
         claims[id] = claim
         mark(claim)
     }

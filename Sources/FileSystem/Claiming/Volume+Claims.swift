@@ -191,6 +191,11 @@ extension VolumeState {
 
     /// The place of a name in a directory, or the package it is inside of.
     func path(_ directory: MemoryIndex.Position, _ name: [UInt8]) -> ClaimPath {
+        place(directory, name).document
+    }
+
+    /// The place of a name in a directory.
+    func place(_ directory: MemoryIndex.Position, _ name: [UInt8]) -> ClaimPath {
         var names = [name]
         var above = directory
         while above != 0, index[item: above].pointee.number != ItemNumber.root.rawValue {
@@ -199,7 +204,7 @@ extension VolumeState {
             names.append(Array(index.nameBytes(own)))
             above = index[name: own].pointee.parent
         }
-        return ClaimPath(names.reversed()).document
+        return ClaimPath(names.reversed())
     }
 
     /// Those of the paths whose names the kernel may still lead elsewhere.

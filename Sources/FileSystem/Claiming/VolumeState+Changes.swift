@@ -19,14 +19,12 @@ extension VolumeState {
         _ kind: ChangeKind, _ position: MemoryIndex.Position, parent: MemoryIndex.Position,
         name: [UInt8]?, process: Int32, _ effects: [Effect]
     ) {
-        let place = name.map { path(parent, $0) }
-        // What happens inside a package changes it.
-        let isInside = place.map { $0.names.last != name } ?? false
+        let place = name.map { self.place(parent, $0) }
         let family = operators[process]?.family
         func tell(_ what: ItemChange.Kind, _ path: ClaimPath?) {
             guard let path else { return }
             coordinator.note(
-                ItemChange(isInside ? .changed : what, path, by: process, family: family),
+                ItemChange(what, path, by: process, family: family),
                 in: name == nil ? nil : number(parent))
         }
         switch kind {
@@ -39,8 +37,7 @@ extension VolumeState {
             followNames(position)
         case .renamed:
             let isFolder = index[item: position].pointee.isDirectory
-            tellOfMove(
-                place, isInside: isInside, parent, name, process, effects, isFolder: isFolder)
+            tellOfMove(place, parent, name, process, effects, isFolder: isFolder)
             let isExchange = !effects.contains {
                 if case .removeName = $0 { true } else { false }
             }
@@ -107,8 +104,8 @@ extension VolumeState {
     /// A name moved, or two changed places. A folder that takes the name of an empty one has moved: no
     /// document was saved so, and who shows a folder above has to know where its contents are.
     private func tellOfMove(
-        _ place: ClaimPath?, isInside: Bool, _ parent: MemoryIndex.Position, _ name: [UInt8]?,
-        _ process: Int32, _ effects: [Effect], isFolder: Bool
+        _ place: ClaimPath?, _ parent: MemoryIndex.Position, _ name: [UInt8]?, _ process: Int32,
+        _ effects: [Effect], isFolder: Bool
     ) {
         guard let place, let name else { return }
         let family = operators[process]?.family
@@ -117,35 +114,20 @@ extension VolumeState {
                 ItemChange(what, path, by: process, family: family), in: number(parent))
         }
         var source: ClaimPath?
-        var wasInside = false
         var isReplacing = false
         for case .removeName(let directory, let old) in effects {
             if directory == number(parent), old == name {
                 isReplacing = !isFolder
             } else {
-                let former = path(index.find(directory), old)
-                (source, wasInside) = (former, former.names.last != old)
+                source = self.place(index.find(directory), old)
             }
         }
         guard let source, source != place else {
             let isSave = effects.contains {
                 if case .adoptVersions = $0 { true } else { false }
             }
-            return tell(isSave && !isInside ? .published : .exchanged, place)
+            return tell(isSave && place == place.document ? .published : .exchanged, place)
         }
-        guard wasInside || isInside else {
-            return tell(.moved(from: source, replacing: isReplacing), place)
-        }
-        // What is inside of a package is no item of its own: that came or went, and the package,
-        // which is where it was, has changed.
-        if !wasInside {
-            // As if it were removed, from the leaves on.
-            let below = coordinator.presentedPaths.filter { $0 != source && $0.isAtOrBelow(source) }
-            for path in below.sorted(by: { $0.names.count > $1.names.count }) {
-                tell(.deleted, path)
-            }
-        }
-        tell(wasInside ? .changed : .deleted, source)
-        tell(isInside ? .changed : isReplacing ? .published : .appeared, place)
+        tell(.moved(from: source, replacing: isReplacing), place)
     }
 }
