@@ -152,9 +152,28 @@ extension FuseSession {
                 return { if $0 { request.answer(attribute: value, room: room) } }
             }
         }
-        try onGranted(request, granted, number, shared: false) { (path) throws(Errno) in
-            let value = try PathAttributes.value(name, of: path)
+        forward(request, granted, to: owner) { () throws(Errno) in
+            let value = try Self.reading(node, granted) { (path) throws(Errno) in
+                try PathAttributes.value(name, of: path)
+            } ifRemoved: { (open) throws(Errno) in
+                try open.value(ofAttribute: name)
+            }
             return { if $0 { request.answer(attribute: value, room: room) } }
+        }
+    }
+
+    /// Reads of what a node stands for by its path; where its owner has removed it, for those who have it open by
+    /// what they have.
+    private static func reading<Value>(
+        _ node: GrantedNode, _ granted: GrantedTree, _ named: (String) throws(Errno) -> Value,
+        ifRemoved: (borrowing OwnedDescriptor) throws(Errno) -> Value
+    ) throws(Errno) -> Value {
+        do throws(Errno) { return try granted.owners.on(node, shared: false, named) } catch {
+            guard error.code == ENOENT, let open = stillOpen(node, granted) else { throw error }
+            try requireGrant(open, granted)
+            do throws(Errno) { return try ifRemoved(open.descriptor) } catch {
+                throw GrantOwners.answer(error)
+            }
         }
     }
 
@@ -188,9 +207,16 @@ extension FuseSession {
         case .folder, .pictures, .picture: return request.answer(attribute: [], room: room)
         case .document, .scratch: break
         }
-        try onGranted(request, granted, number, shared: false) { (path) throws(Errno) in
-            let names = try PathAttributes.names(of: path).filter { $0.hasPrefix("user.") }
-            let list = names.flatMap { (name: String) -> [UInt8] in name.pathBytes + [0] }
+        let node = try granted.node(number)
+        forward(request, granted, to: node.owner) { () throws(Errno) in
+            let names = try Self.reading(node, granted) { (path) throws(Errno) in
+                try PathAttributes.names(of: path)
+            } ifRemoved: {
+                $0.attributeNames
+            }
+            let list = names.filter { $0.hasPrefix("user.") }.flatMap {
+                (name: String) -> [UInt8] in name.pathBytes + [0]
+            }
             return { if $0 { request.answer(attribute: list, room: room) } }
         }
     }

@@ -181,16 +181,20 @@ extension FuseSession {
     private static func removed(
         _ node: GrantedNode, _ granted: GrantedTree
     ) throws(Errno) -> stat? {
-        guard case .document(let owner, let document, let version) = node else { return nil }
-        let open = granted.files(of: document, in: owner).first { file in
-            guard let version else { return file.writes }
-            return (try? GrantOwners.content(of: file.descriptor)) == version
-        }
-        guard let open else { return nil }
+        guard let open = stillOpen(node, granted) else { return nil }
         let access = try requireGrant(open, granted)
         var shown = granted.shown(node, try open.descriptor.status(), access)
         shown.st_nlink = 0
         return shown
+    }
+
+    /// By what somebody has a document's version open, which may have no name any more; `nil` if nobody has.
+    static func stillOpen(_ node: GrantedNode, _ granted: GrantedTree) -> GrantedFile? {
+        guard case .document(let owner, let document, let version) = node else { return nil }
+        return granted.files(of: document, in: owner).first { file in
+            guard let version else { return file.writes }
+            return (try? GrantOwners.content(of: file.descriptor)) == version
+        }
     }
 
     private static func answer(

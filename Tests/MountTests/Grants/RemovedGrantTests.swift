@@ -33,12 +33,13 @@ struct RemovedGrantTests {
     }
 
     @Test(arguments: DataPath.mounts.prefix(2))
-    func `a removed document that is open in an app's mount has a size, and can be cut off`(
+    func `a removed document that is open in an app's mount keeps size and attributes and can be cut`(
         _ place: DataPath
     ) throws {
         try withOwnerAndApp(place) { both in
             let (here, there) = (try both.owner.agent(), try both.appAgent())
             here.store("b.txt", "to be read")
+            here.setAttribute("b.txt", "user.comment", "kept")
             try both.run("grant", "a.txt", "--to", "notes", "--write")
             try both.run("grant", "b.txt", "--to", "notes")
             let written = there.open("in test/a.txt", O_RDWR)
@@ -46,6 +47,9 @@ struct RemovedGrantTests {
             here.unlink("a.txt")
             here.unlink("b.txt")
             #expect(there.status(read).size == 10 && there.status(read).links == 0)
+            #expect(there.attribute(read, "user.comment") == "kept")
+            #expect(there.attributeNames("/proc/self/fd/\(read.number)").contains("user.comment"))
+            #expect(there.attribute(read, "user.none", fails: ENODATA) == "")
             #expect(there.write(written, "longer") == 6)
             #expect(there.status(written).size == 6)
             there.truncate(written, size: 2)
