@@ -50,10 +50,10 @@ extension FuseSession {
                 {
                     throw Errno(ENOENT)
                 }
-                // It is followed when somebody looks it up, not before.
-                return request.answer(try virtual.entry(made.node, counted: true))
             }
-            return request.answer(try virtual.lookup(parent, Array(name)))
+            // A folder is followed when somebody looks it up, not before. A link may have gone again: that is told
+            // next, and would be of a name that never came.
+            return request.answer(try virtual.entry(made.node, counted: true))
         }
         request.answer(try replayedEntry(parent, name))
     }

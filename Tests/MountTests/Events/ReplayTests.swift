@@ -304,6 +304,34 @@ struct ReplayTests {
     }
 
     @Test(arguments: DataPath.mountsOfAllUsers)
+    func `what a saved query has found for a moment comes before it goes`(_ dataPath: DataPath)
+        throws
+    {
+        try withVolume(dataPath) { volume in
+            let agent = try volume.agent()
+            let folder = volume.root.text + "/.shapeedit/queries/texts"
+            agent.shell("setfattr -n user.shapeedit.query.texts -v type=txt \(volume.root.text)")
+            let mounted = try Transcript(volume, folder)
+            // All go at once, while their coming is told; not more than are told in a second.
+            agent.shell(
+                """
+                for round in 1 2 3; do
+                    mkdir d; for n in $(seq 100); do echo > d/$round-$n.txt; done
+                    sleep 0.1$round; mv d .d$round
+                done; echo > last.txt
+                """)
+            let told = mounted.lines(until: "/last.txt CREATE")
+            mounted.end()
+            var shown: Set<String> = []
+            for line in told where !line.path.isEmpty {
+                if line.event == "CREATE" { shown.insert(line.path) }
+                if line.event == "DELETE" { #expect(shown.remove(line.path) != nil, "\(line)") }
+            }
+            #expect(shown == ["last.txt"], "\(told.count) told, \(told.suffix(3))")
+        }
+    }
+
+    @Test(arguments: DataPath.mountsOfAllUsers)
     func `who watches the saved queries is told which are saved and forgotten`(
         _ dataPath: DataPath
     ) throws {
