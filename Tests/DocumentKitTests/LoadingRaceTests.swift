@@ -25,6 +25,35 @@ import Testing
         }
     }
 
+    @Test(arguments: places)
+    func `a document that may be made is opened though its file is moved away meanwhile`(
+        _ place: DataPath
+    ) throws {
+        try withVolume(place) { volume in
+            let path = "\(volume.directory)/note"
+            try store(path, "old")
+            let isHeld = Monitor(false)
+            Threads.start("holder") {
+                try? FileCoordinator().coordinate([FileIntent(path, .write)]) { _ in
+                    isHeld.signal { $0 = true }
+                    // By then the document waits for its claim.
+                    usleep(500_000)
+                    _ = rename(path, path + ".away")
+                }
+            }
+            let _: Bool? = isHeld.wait(until: .max) { $0 ? true : nil }
+            let opened = try OpenedDocument(path, creating: Text("new"))
+            // In a mount whoever presents a file is told where it goes, and opens it there.
+            let isFollowed = opened.document.path == path + ".away"
+            #expect(opened.text == (isFollowed ? "old" : "new"))
+            #expect(isFollowed == (place != .plain))
+            try opened.set("newer")
+            try opened.document.close()
+            #expect(text(of: path) == (isFollowed ? nil : "newer"))
+            #expect(text(of: path + ".away") == (isFollowed ? "newer" : "old"))
+        }
+    }
+
     /// Who looks at that moment misses the file where it was, and does not wait there for it to come back.
     @Test func `what is saved and moved at once is loaded at once`() throws {
         try withVolume(.passthrough) { volume in

@@ -9,7 +9,7 @@ extension Document {
     /// ``DocumentState/progressAvailable``, which is told before; ``cancelOpening()`` ends that. A document is
     /// opened once.
     ///
-    /// - Parameter new: what the file is made of if there is none.
+    /// - Parameter new: what the file is made of if there is none, or it goes before it is open.
     /// - Throws: ``DocumentProblem``, ``CoordinationError``, or what is wrong with the content.
     public func open(creating new: Contents? = nil) throws {
         let this = UInt(pthread_self())
@@ -25,54 +25,72 @@ extension Document {
                 if core.contents != nil { throw .closed }
                 return core.path
             }
-            if let new, access(given.cPath, F_OK) != 0 { try make(new, given) }
-            guard let path = MountTable.resolved(given) else {
-                throw DocumentProblem.file("\(given): \(Errno.last)")
-            }
-            let point = try ItemPlace(path).mountPoint
-            let identity = point.flatMap { MountedDocument(at: path, in: $0) }
-            let isComing = Self.isComing(path)
-            let isServed = core.signal { core in
-                core.path = path
-                core.isMounted = point != nil
-                core.identity = identity
-                (core.isOpening, core.wasAway) = (true, false)
-                core.setState(.progressAvailable, isComing)
-                defer { core.isServed = true }
-                return core.isServed
-            }
-            if !isServed { Threads.start("document") { self.work() } }
-            defer {
-                core.signal { core in
-                    (core.isOpening, core.opening) = (false, nil)
-                    core.setState(.progressAvailable, false)
-                }
-            }
-            let presentation = try FilePresentation(of: path, DocumentPresenter(self))
-            let coordinator = FileCoordinator(purpose: purpose, for: presentation)
-            core.signal { $0.opening = coordinator }
-            do {
-                try coordinator.coordinate([FileIntent(path, .read)]) { paths in
-                    let place = paths.first ?? path
-                    guard let read = try DocumentBytes.read(place) else {
+            for round in 1... {
+                if let new, access(given.cPath, F_OK) != 0 { try make(new, given) }
+                do { return try load(given) } catch is Absent {
+                    // Moved away meanwhile, it is made anew; not for ever beside one who moves on and on.
+                    guard new != nil, round < Self.mostRounds else {
                         throw DocumentProblem.file("\(given): \(Errno(ENOENT))")
                     }
-                    let contents = try Contents(contents: read.bytes)
-                    try core.signal { core in
-                        if core.isCancelled { throw CoordinationError.cancelled }
-                        core.presentation = presentation
-                        core.load(contents, read.state)
-                        core.setState(.closed, false)
-                        core.setState(.editingDisabled, core.disabled > 0)
-                    }
                 }
-            } catch CoordinationError.claimLost {
-                // It is loaded, and open; whether others came in between shows.
-                core.signal { $0.lookTime = MonotonicClock.now }
-            } catch {
-                presentation.end()
-                throw core.withLock { $0.isCancelled } ? CoordinationError.cancelled : error
             }
+        }
+    }
+
+    /// There is no file any more.
+    private struct Absent: Error {}
+
+    /// How often a file is made that others move away before it is open.
+    private static var mostRounds: Int { 16 }
+
+    /// Opens the file at a path. In turn.
+    private func load(_ given: String) throws {
+        guard let path = MountTable.resolved(given) else {
+            let error = Errno.last
+            if error.code == ENOENT { throw Absent() }
+            throw DocumentProblem.file("\(given): \(error)")
+        }
+        let point = try ItemPlace(path).mountPoint
+        let identity = point.flatMap { MountedDocument(at: path, in: $0) }
+        let isComing = Self.isComing(path)
+        let isServed = core.signal { core in
+            core.path = path
+            core.isMounted = point != nil
+            core.identity = identity
+            (core.isOpening, core.wasAway) = (true, false)
+            core.setState(.progressAvailable, isComing)
+            defer { core.isServed = true }
+            return core.isServed
+        }
+        if !isServed { Threads.start("document") { self.work() } }
+        defer {
+            core.signal { core in
+                (core.isOpening, core.opening) = (false, nil)
+                core.setState(.progressAvailable, false)
+            }
+        }
+        let presentation = try FilePresentation(of: path, DocumentPresenter(self))
+        let coordinator = FileCoordinator(purpose: purpose, for: presentation)
+        core.signal { $0.opening = coordinator }
+        do {
+            try coordinator.coordinate([FileIntent(path, .read)]) { paths in
+                let place = paths.first ?? path
+                guard let read = try DocumentBytes.read(place) else { throw Absent() }
+                let contents = try Contents(contents: read.bytes)
+                try core.signal { core in
+                    if core.isCancelled { throw CoordinationError.cancelled }
+                    core.presentation = presentation
+                    core.load(contents, read.state)
+                    core.setState(.closed, false)
+                    core.setState(.editingDisabled, core.disabled > 0)
+                }
+            }
+        } catch CoordinationError.claimLost {
+            // It is loaded, and open; whether others came in between shows.
+            core.signal { $0.lookTime = MonotonicClock.now }
+        } catch {
+            presentation.end()
+            throw core.withLock { $0.isCancelled } ? CoordinationError.cancelled : error
         }
     }
 
