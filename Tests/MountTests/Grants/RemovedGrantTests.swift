@@ -33,7 +33,7 @@ struct RemovedGrantTests {
     }
 
     @Test(arguments: DataPath.mounts.prefix(2))
-    func `a removed document that is open in an app's mount keeps size and attributes and can be cut`(
+    func `a removed document that is open in an app's mount has a size, attributes, and can be cut`(
         _ place: DataPath
     ) throws {
         try withOwnerAndApp(place) { both in
