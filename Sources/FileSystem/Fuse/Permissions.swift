@@ -29,9 +29,13 @@ extension FuseSession {
     }
 
     /// The attributes of a node as they are.
-    func attributes(_ number: UInt64, for caller: Caller) throws(Errno) -> Entry {
+    ///
+    /// - Parameter isCertain: whether the kernel has made all changes of names that it was answered.
+    func attributes(
+        _ number: UInt64, for caller: Caller, isCertain: Bool = true
+    ) throws(Errno) -> Entry {
         number & VirtualTree.bit != 0
             ? try virtual.attributes(number)
-            : try volume.attributes(NodeNumber(rawValue: number), for: caller, isAsked: true)
+            : try volume.attributes(NodeNumber(rawValue: number), for: caller, isAsked: isCertain)
     }
 }

@@ -85,17 +85,22 @@ extension FuseSession {
     ///
     /// After the kernel has taken away what the file was called besides, for it counts the names itself.
     func tellAttributes(_ request: Request, _ number: UInt64) throws(Errno) {
-        let uncounted = volume.uncountedNames(of: NodeNumber(rawValue: number), for: request.caller)
+        let node = NodeNumber(rawValue: number)
+        let uncounted = volume.uncountedNames(of: node, for: request.caller)
         if uncounted.isEmpty { return try tellAttributesNow(request, number) }
         volume.whenMade(uncounted) { [self] in
-            do throws(Errno) { try tellAttributesNow(request, number) } catch {
+            // Where the kernel takes longer it is told of one too many: of one too few it would make none.
+            let isCertain = volume.uncountedNames(of: node, for: request.caller).isEmpty
+            do throws(Errno) { try tellAttributesNow(request, number, isCertain: isCertain) } catch {
                 request.fail(error)
             }
         }
     }
 
-    private func tellAttributesNow(_ request: Request, _ number: UInt64) throws(Errno) {
-        let entry = try attributes(number, for: request.caller)
+    private func tellAttributesNow(
+        _ request: Request, _ number: UInt64, isCertain: Bool = true
+    ) throws(Errno) {
+        let entry = try attributes(number, for: request.caller, isCertain: isCertain)
         guard entry.attributeTimeout == Entry.byCaller,
             let own = try volume.directAttributes(NodeNumber(rawValue: number), for: request.caller)
         else { return request.answer(attributes: entry) }

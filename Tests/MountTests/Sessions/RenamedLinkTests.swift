@@ -49,6 +49,37 @@ import Testing
         }
     }
 
+    /// So it was where the program had no processor for longer than others waited to be told.
+    @Test(
+        .enabled(
+            if: geteuid() == 0 && sysconf(Int32(_SC_NPROCESSORS_ONLN)) > 1,
+            "needs root and two processors"),
+        arguments: DataPath.mounts)
+    func `a file is linked and unlinked by a program that is kept from going on`(_ place: DataPath)
+        throws
+    {
+        try withVolume(place) { volume in
+            try volume.agent().store("a", "00000000")
+            let reader = """
+                while (!-e "stop") { open my $file, "<", "a" or next; stat $file }
+                """
+            let hog = """
+                use Time::HiRes "time"; while (!-e "stop") { my $end = time + 0.045; \
+                1 while time < $end; select undef, undef, undef, 0.003 }
+                """
+            let programs = [
+                try start(reader, by: ["taskset", "-c", "1"], volume),
+                try start(hog, by: ["taskset", "-c", "0", "chrt", "-f", "50"], volume),
+            ]
+            defer { for program in programs { end(program, volume) } }
+            let loop = """
+                for (1 .. 150) { link "a", "b" or die "link $_: $!"; unlink "b" or die "unlink $_: $!" }
+                """
+            let result = try volume.run("taskset", "-c", "0", "perl", "-e", loop)
+            #expect(result.status == 0, "\(result)")
+        }
+    }
+
     /// Whoever looks the file up is told that number, too, and the kernel counts for another folder by itself.
     @Test(arguments: DataPath.mounts)
     func `a file is linked into another folder and unlinked there while others write it`(
