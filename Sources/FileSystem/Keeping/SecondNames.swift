@@ -61,6 +61,11 @@ final class SecondNames: Sendable {
     /// What is on the disk only for this, in bytes.
     var bytes: UInt64 { state.withLock { UInt64($0.bytes) } }
 
+    /// The versions whose contents wait for their turn.
+    var waiting: [NodeNumber] {
+        state.withLock { $0.contents.filter { $0.value.deadline != nil }.map(\.key) }
+    }
+
     /// Whether a version's content is here for its picture.
     func holds(_ node: NodeNumber) -> Bool { state.withLock { $0.contents[node] != nil } }
 

@@ -22,4 +22,18 @@ extension VolumePictures {
     func drawLeaving(_ orders: [PictureOrder]) {
         for order in orders where !queue.ask(order, isLasting: true) { contents.drop(order.node) }
     }
+
+    /// Has drawn what an earlier run let go and had not drawn when it died. What became of the others, which were
+    /// drawn while they were here, nobody knows: they are drawn when somebody asks. Before anything is published.
+    func drawLeft() {
+        let orders = contents.waiting.compactMap { node -> PictureOrder? in
+            let subject = volume.state.withLock { $0.pictureSubject(of: node) }
+            if let subject, subject.node == node, subject.isPromise, let order = missing(subject) {
+                return order
+            }
+            contents.drop(node)
+            return nil
+        }
+        drawLeaving(orders)
+    }
 }

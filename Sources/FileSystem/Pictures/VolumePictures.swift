@@ -76,7 +76,7 @@ final class VolumePictures: Sendable {
             volume.state.withLock { $0.publishTime() }
         }
         maker = PictureMaker(program: options.program)
-        contents = SecondNames(folder: volume.content.folder.drawing)
+        contents = SecondNames(folder: volume.content.folder.drawing, goesOn: true)
         drawing = Drawing(maker, fetches: false)
         fetching = Drawing(maker, fetches: true)
         desktop = DesktopEntries(volume, shelf, mountPoints: options.desktop)
@@ -93,6 +93,7 @@ final class VolumePictures: Sendable {
     func start() {
         notifier.start()
         desktop?.start(self)
+        drawLeft()
     }
 
     /// Ends the threads and the processes they started.

@@ -235,6 +235,35 @@ struct StoredPictureTests {
         }
     }
 
+    @Test func `what was evicted and not drawn at a kill is drawn in the next mount`()
+        throws
+    {
+        try withPictures(
+            thumbnailer: HaltedWorkers.thumbnailer(), patience: 0, store: "folder"
+        ) { (desk) throws in
+            let workers = HaltedWorkers(desk)
+            desk.agent.store("drawn.slide", PictureDesk.slide(6))
+            #expect(desk.settle("drawn.slide") == "ready")
+            try workers.stop()
+            desk.agent.store("a.txt", "Words\n")
+            for field in ["notYetDurable", "uploads"] {
+                #expect(waitUntil { desk.count(field) == 0 }, "\(field)")
+            }
+            let path = "\(desk.container.mountPoint)/a.txt"
+            #expect(try waitUntil { try desk.container.command("evict", path).status == 0 })
+            try desk.container.killDaemon()
+            try workers.goOn()
+            try desk.mount()
+            let agent = try Agent(in: desk.container.mountPoint)
+            defer { agent.end() }
+            #expect(waitUntil { state(agent, "a.txt") == "ready" })
+            #expect(
+                try agent.content(desk.path("a.txt")) == desk.reference("Words\n", "txt"))
+            #expect(agent.attribute("a.txt", "user.shapeedit.state") == "promise")
+            #expect(count(agent, "fetchedBytes") == 0)
+        }
+    }
+
     @Test func `pictures go along when a container changes its store`() throws {
         try withPromises { desk, agent in
             agent.end()
