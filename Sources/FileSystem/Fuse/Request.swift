@@ -90,8 +90,8 @@ extension FuseSession {
         if uncounted.isEmpty { return try tellAttributesNow(request, number) }
         volume.whenMade(uncounted) { [self] in
             // Where the kernel takes longer it is told of one too many: of one too few it would make none.
-            let isCertain = volume.uncountedNames(of: node, for: request.caller).isEmpty
-            do throws(Errno) { try tellAttributesNow(request, number, isCertain: isCertain) } catch {
+            let isMade = volume.uncountedNames(of: node, for: request.caller).isEmpty
+            do throws(Errno) { try tellAttributesNow(request, number, isCertain: isMade) } catch {
                 request.fail(error)
             }
         }

@@ -161,9 +161,7 @@ import Testing
         }
     }
 
-    @Test
-    func
-        `a folder that is not there is no input, and a name that cannot be claimed is wrong usage`()
+    @Test func `a folder that is not there is no input, what cannot be claimed is wrong usage`()
         throws
     {
         try withVolume(.passthrough) { volume in
@@ -173,10 +171,10 @@ import Testing
                 #expect(missing.errorText.contains("there is no folder"), "\(missing)")
             }
             try volume.agent().store("file", "")
-            let long = String(repeating: "x", count: 256)
             for (path, reason) in [
                 ("", "'': No such file or directory"), ("@file/x", "file/x: Not a directory"),
-                ("@\(long)", "File name too long"), ("/dev/null/x", "Not a directory"),
+                ("@\(String(repeating: "x", count: 256))", "File name too long"),
+                ("/dev/null/x", "Not a directory"),
             ] {
                 for option in ["--read", "--write", "--delete"] {
                     let refused = try volume.shapeedit(
