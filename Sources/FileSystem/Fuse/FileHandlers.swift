@@ -51,6 +51,7 @@ extension FuseSession {
     ) throws(Errno) {
         let (entry, opened) = try volume.create(
             parent, name, mode: mode & 0o7777, flags: flags, request.caller, asksAgain: asksAgain)
+        if name != nil { volume.outdateAttributes(of: [parent], by: request.caller) }
         var parameter = fuse_entry_param(entry)
         let sent = shim_reply_create(
             request.pointer, &parameter, opened.handle.rawValue, opened.kernelFlags,

@@ -196,7 +196,7 @@ extension FuseSession {
                 () throws(Errno) in
                 try volume.make(parent, name, blueprint, request.caller)
             }
-            volume.refresh([], changedIn: [parent]) { request.answer(entry) }
+            volume.refresh([], changedIn: [parent], by: request.caller) { request.answer(entry) }
         }
     }
 
@@ -209,7 +209,7 @@ extension FuseSession {
                 () throws(Errno) in
                 try volume.unlink(parent, name, request.caller)
             }
-            volume.refresh(nodes, changedIn: [parent]) { request.succeed() }
+            volume.refresh(nodes, changedIn: [parent], by: request.caller) { request.succeed() }
         }
     }
 
@@ -222,7 +222,7 @@ extension FuseSession {
                 () throws(Errno) in
                 try volume.removeDirectory(parent, name, request.caller)
             }
-            volume.refresh([], changedIn: [parent]) { request.succeed() }
+            volume.refresh([], changedIn: [parent], by: request.caller) { request.succeed() }
         }
     }
 
@@ -235,7 +235,9 @@ extension FuseSession {
                 () throws(Errno) in
                 try volume.link(node, parent, name, request.caller)
             }
-            volume.refresh(others, changedIn: [parent]) { request.answer(entry) }
+            volume.refresh(others, changedIn: [parent], by: request.caller) {
+                request.answer(entry)
+            }
         }
     }
 
@@ -273,7 +275,7 @@ extension FuseSession {
         }
         switch answer {
         case .done(let nodes):
-            volume.refresh(nodes, changedIn: [from, to]) { request.succeed() }
+            volume.refresh(nodes, changedIn: [from, to], by: request.caller) { request.succeed() }
         case .wait(let item):
             let (kept, newKept) = (Kept(Array(name)), Kept(Array(newName)))
             // It may come to nothing.

@@ -122,8 +122,12 @@ extension timespec {
 extension Volume {
     /// The attributes under `node`; for a session's node those of the staging file.
     ///
-    /// - Parameter isAsked: whoever asks is told them.
-    func attributes(_ node: NodeNumber, isAsked: Bool = false) throws(Errno) -> Entry {
+    /// - Parameters:
+    ///   - isAsked: whoever asks is told them.
+    ///   - thread: who asks; 0: one that is not known.
+    func attributes(
+        _ node: NodeNumber, isAsked: Bool = false, by thread: Int32 = 0
+    ) throws(Errno) -> Entry {
         let session = try read { (state) throws(Errno) -> WriteSession? in
             let position = try state.position(node)
             return state.session(of: node, at: position).flatMap { $0.isStaged ? $0 : nil }
@@ -146,6 +150,7 @@ extension Volume {
                 current = current.map(session.shown)
                 if !session.isChanged(staged) { current = nil }
             }
+            state.noteTold(position, to: thread)
             return state.entry(of: node, at: position, staged: current, isAsked: isAsked)
         }
     }
@@ -154,7 +159,7 @@ extension Volume {
     func attributes(
         _ node: NodeNumber, for caller: Caller, isAsked: Bool = false
     ) throws(Errno) -> Entry {
-        var entry = try attributes(node, isAsked: isAsked)
+        var entry = try attributes(node, isAsked: isAsked, by: caller.thread)
         guard entry.attributeTimeout == Entry.brief || entry.attributeTimeout == Entry.never,
             let size = state.withLock({ $0.announcedSize(of: node, to: caller.thread) })
         else { return entry }

@@ -87,7 +87,17 @@ extension VolumeState {
         }
         if node == record.pointee.node { node = shownNode(position) }
         countLookup(node, at: position)
+        noteTold(position, to: caller.thread)
         return .done((node, entry(of: node, at: position)))
+    }
+
+    /// Somebody is about to be told the attributes of an item, which may be a directory (``ToldFolders``).
+    ///
+    /// - Parameter thread: 0: one that is not known.
+    @inline(__always)
+    func noteTold(_ position: MemoryIndex.Position, to thread: Int32) {
+        guard index[item: position].pointee.isDirectory else { return }
+        toldFolders.note(number(position), to: thread, at: MonotonicClock.now)
     }
 
     /// The item, if a session of it is closing: whoever looks for its current version waits for that.
@@ -107,6 +117,7 @@ extension VolumeState {
             || index[item: position].pointee.node == node || oldNode(node) != nil
         if !known { throw Errno(ESTALE) }
         countLookup(node, at: position)
+        noteTold(position, to: 0)
         return .done((node, entry(of: node, at: position)))
     }
 }
@@ -190,6 +201,7 @@ extension Volume {
                 // asks again because the name is not kept.
                 let node = index[item: item].pointee.node
                 let isTold = counted && !state.isReplacedInLookups(item)
+                if isTold { state.noteTold(item, to: caller.thread) }
                 // Node 0: the kernel takes no more than the name, and looks it up.
                 let entry =
                     isTold

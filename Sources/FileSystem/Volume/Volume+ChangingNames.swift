@@ -46,13 +46,27 @@ extension Volume {
     /// Tells the kernel what ``refresh(_:then:)`` does after names were changed in directories,
     /// then runs `reply`, which lets it make the change itself.
     func refresh(
-        _ nodes: [NodeNumber], changedIn directories: [NodeNumber],
+        _ nodes: [NodeNumber], changedIn directories: [NodeNumber], by caller: Caller,
         then reply: @escaping @Sendable () -> Void
     ) {
         refresh(nodes) { [self] in
             answerChange(in: directories)
+            outdateAttributes(of: directories, by: caller)
             reply()
         }
+    }
+
+    /// Has the kernel drop answers about directories that are on their way to others than the caller, who has
+    /// changed names in them (``ToldFolders``). Unlike other notifications this one waits for nothing.
+    func outdateAttributes(of directories: [NodeNumber], by caller: Caller) {
+        guard let channel else { return }
+        let outdated = state.withLock { state in
+            let now = MonotonicClock.now
+            return directories.filter {
+                state.toldFolders.isOnItsWay($0.item, but: caller.thread, at: now)
+            }
+        }
+        for directory in outdated { channel.invalidate(node: directory.rawValue, pages: false) }
     }
 
     /// From here on the kernel may have made the change, or asks for it once more.

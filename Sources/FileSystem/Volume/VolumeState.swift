@@ -128,6 +128,7 @@ final class VolumeState {
     /// Items whose sessions wait for processes that were redirected.
     var expecting: Set<ItemNumber> = []
     var listings = RecentListings()
+    var toldFolders = ToldFolders()
     var isSweepPlanned = false
     /// Numbers the handles.
     var serial: UInt32 = 0
