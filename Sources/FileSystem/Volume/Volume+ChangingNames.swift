@@ -50,23 +50,27 @@ extension Volume {
         then reply: @escaping @Sendable () -> Void
     ) {
         refresh(nodes) { [self] in
-            answerChange(in: directories)
-            outdateAttributes(of: directories, by: caller)
+            outdate(
+                state.withLock { state in
+                    let now = MonotonicClock.now
+                    state.changingNames.answer(in: directories.map(\.item), at: now)
+                    return state.outdated(directories, by: caller, at: now)
+                })
             reply()
         }
     }
 
     /// Has the kernel drop answers about directories that are on their way to others than the caller, who has
-    /// changed names in them (``ToldFolders``). Unlike other notifications this one waits for nothing.
+    /// changed names in them (``ToldFolders``).
     func outdateAttributes(of directories: [NodeNumber], by caller: Caller) {
-        guard let channel else { return }
-        let outdated = state.withLock { state in
-            let now = MonotonicClock.now
-            return directories.filter {
-                state.toldFolders.isOnItsWay($0.item, but: caller.thread, at: now)
-            }
+        outdate(state.withLock { $0.outdated(directories, by: caller, at: MonotonicClock.now) })
+    }
+
+    /// Unlike other notifications these wait for nothing.
+    private func outdate(_ directories: [NodeNumber]) {
+        for directory in directories {
+            channel?.invalidate(node: directory.rawValue, pages: false)
         }
-        for directory in outdated { channel.invalidate(node: directory.rawValue, pages: false) }
     }
 
     /// From here on the kernel may have made the change, or asks for it once more.
@@ -169,6 +173,15 @@ extension Volume {
             let waiting = state.withLock { $0.changingNames.settle(change, in: directory) }
             for look in waiting { look() }
         }
+    }
+}
+
+extension VolumeState {
+    /// Directories about which answers may be on their way to others than the caller.
+    fileprivate func outdated(
+        _ directories: [NodeNumber], by caller: Caller, at now: UInt64
+    ) -> [NodeNumber] {
+        directories.filter { toldFolders.isOnItsWay($0.item, but: caller.thread, at: now) }
     }
 }
 
