@@ -50,10 +50,12 @@ package final class Container: @unchecked Sendable {
 
     /// Makes an empty container with a root directory owned by the caller.
     ///
-    /// - Parameter store: the address of its store; `nil`: none.
-    package static func create(_ name: String, at path: String, store: String? = nil)
-        throws(Failure)
-    {
+    /// - Parameters:
+    ///   - store: the address of its store; `nil`: none.
+    ///   - hasSamples: whether it begins with samples (``awaitsSamples()``).
+    package static func create(
+        _ name: String, at path: String, store: String? = nil, hasSamples: Bool = false
+    ) throws(Failure) {
         let folder = ContainerFolder(path: path)
         let isTaken = Failure(.cannotCreate, "there is a container \(name) already")
         if access(folder.catalog.cPath, F_OK) == 0 { throw isTaken }
@@ -80,6 +82,7 @@ package final class Container: @unchecked Sendable {
         ])
         try database.setMeta("name", name)
         try database.setMeta(storeKey, store)
+        try database.setMeta(samplesKey, hasSamples ? "due" : nil)
         try database.setMeta("clean", "1")
         try database.checkpoint()
         database.close()

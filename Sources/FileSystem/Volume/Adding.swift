@@ -5,7 +5,7 @@ package import SystemCalls
 
 extension Volume {
     /// Writes a new document from inside the program, as an ordinary writer would; for a volume that
-    /// is not mounted yet.
+    /// is not mounted yet. One that is there stays as it is, unless it is empty: its writing was cut off.
     ///
     /// - Parameter folder: a directory of the root, made if it is missing; empty for the root.
     package func add(_ name: String, in folder: String, _ bytes: [UInt8]) throws(Errno) {
@@ -29,6 +29,15 @@ extension Volume {
         }
         let kept = Kept(Array(name.utf8))
         defer { withExtendedLifetime(kept) {} }
+        let size = try read { (state) throws(Errno) -> Int64? in
+            let found = state.index.lookup(try state.position(parent), kept.bytes)
+            guard found != 0 else { return nil }
+            return state.index[item: state.index[name: found].pointee.item].pointee.size
+        }
+        if let size {
+            if size > 0 { return }
+            _ = try unlink(parent, kept.bytes, caller)
+        }
         let (entry, opened) = try create(
             parent, kept.bytes, mode: 0o644, flags: O_WRONLY, caller)
         let node = NodeNumber(rawValue: entry.node)

@@ -152,8 +152,12 @@ enum Containers {
         throw Failure(.noInput, "there is no container \(name)\(advice)")
     }
 
-    /// - Parameter store: the address of the container's store; `nil`: none.
-    static func create(_ name: String, store: String? = nil) throws(Failure) {
+    /// - Parameters:
+    ///   - store: the address of the container's store; `nil`: none.
+    ///   - hasSamples: whether its first mount fills it with samples.
+    static func create(
+        _ name: String, store: String? = nil, hasSamples: Bool = false
+    ) throws(Failure) {
         let path = try path(name)
         let home = try home()
         do throws(Errno) {
@@ -173,7 +177,7 @@ enum Containers {
                 "there is a container \(other) already: its name looks the same, but is spelled with other "
                     + "bytes")
         }
-        try Container.create(name, at: path, store: store)
+        try Container.create(name, at: path, store: store, hasSamples: hasSamples)
     }
 
     /// The address of a container's store; `nil` if it has none.

@@ -48,6 +48,32 @@ import Testing
         }
     }
 
+    /// Killed between making and filling the container, it once left one without samples for good.
+    @Test(arguments: [0, 2, 5, 10, 20, 40])
+    func `a first mount that is killed leaves no container without samples`(
+        milliseconds: Int
+    ) throws {
+        try withDesk(.plain) { desk in
+            try desk.shell("mkdir mount")
+            let program = try desk.newcomer()
+            defer { _ = try? desk.shell("\(program) unmount mount") }
+            try desk.shell(
+                """
+                env \(program) mount --foreground mount 2> first &
+                tries=0
+                until test -e data/shapeedit/default/catalog.sqlite; do
+                    sleep 0.001; tries=$((tries + 1)); test $tries -lt 10000 || exit 1
+                done
+                sleep \(Double(milliseconds) / 1_000); kill -9 $!; wait $! || true
+                \(program) mount mount
+                """)
+            let samples = try desk.shell("cd mount && find . -type f -size +0 | wc -l")
+            #expect(Int(samples.filter(\.isNumber)) == 9, "\(samples)")
+            try desk.shell("rm mount/Welcome.md && \(program) unmount mount")
+            try desk.shell("\(program) mount mount && test ! -e mount/Welcome.md")
+        }
+    }
+
     /// A blank is no part of a container's name, and `new` is a command.
     @Test(arguments: ["My Shapes", "new"])
     func `the folder of the first command may be called as no container can be`(

@@ -197,8 +197,7 @@ struct Mount: Sendable {
         Descriptors.allowMany()
         try Requirements.check()
         // Only the default container and those of apps make themselves; the former begins with samples.
-        let isNew = try !Containers.exists(name)
-        if isNew { try Containers.create(name) }
+        if try !Containers.exists(name) { try Containers.create(name, hasSamples: !isApp) }
         let folder = ContainerFolder(path: try Containers.path(name))
         let log = isInBackground ? DaemonLog(folder: folder) : nil
         log?.adopt()
@@ -230,7 +229,7 @@ struct Mount: Sendable {
         if options.replays {
             volume.replayChanges(program: Helper.program, mountPoint: point)
         }
-        if isNew, !isApp { Samples.fill(volume) }
+        if !isApp, try container.awaitsSamples() { Samples.fill(volume, of: container) }
         var fuse = FuseSession.Options()
         fuse.fuse = options.fuse
         fuse.passthrough = options.passthrough

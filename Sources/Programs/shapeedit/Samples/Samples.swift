@@ -1,5 +1,7 @@
+import Coordination
 import Documents
 import FileSystem
+import Model
 import PathText
 import SystemCalls
 
@@ -19,14 +21,18 @@ enum Samples {
         ]
     }
 
-    /// Puts them in. A container without samples is still a container: failures are told, not fatal.
-    static func fill(_ volume: Volume) {
+    /// Puts in those that are not there yet, as an earlier beginning was cut off. A container without samples
+    /// is still a container: what keeps one out is told, not fatal.
+    static func fill(_ volume: Volume, of container: Container) {
         for (folder, name, bytes) in documents {
             do throws(Errno) {
                 try volume.add(name, in: folder, bytes)
             } catch {
                 Console.complain("the sample \(name) could not be made: \(error)")
             }
+        }
+        do throws(Failure) { try container.noteSamples() } catch {
+            Console.complain("the samples will be looked for again: \(error)")
         }
     }
 
