@@ -61,7 +61,7 @@ import Testing
                 """
                 env \(program) mount --foreground mount 2> first &
                 tries=0
-                until test -e data/shapeedit/default/catalog.sqlite; do
+                until test -e data/shapeedit/containers/default/catalog.sqlite; do
                     sleep 0.001; tries=$((tries + 1)); test $tries -lt 10000 || exit 1
                 done
                 sleep \(Double(milliseconds) / 1_000); kill -9 $!; wait $! || true
