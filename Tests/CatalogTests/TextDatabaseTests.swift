@@ -100,6 +100,23 @@ import Testing
         }
     }
 
+    @Test func `letters and digits of another width are found as the usual ones`() throws {
+        let database = try TextDatabase(path: path)
+        defer { database.close() }
+        try database.apply(
+            [
+                row(1, "ＲＥＰＯＲＴ ２０２６、ｶﾞｲﾄﾞﾎﾞｯｸ"), row(2, "Report 2026、ガイドブック"), row(3, "カイトフック"),
+                row(4, "＂quoted＂ ＊"),
+            ], without: [], mark: nil)
+        for (words, documents) in [
+            ("report", [1, 2]), ("ｒｅｐｏ", [1, 2]), ("２０２", [1, 2]), ("2026", [1, 2]),
+            ("ガイド", [1, 2]), ("ｶﾞｲﾄﾞ", [1, 2]), ("ﾌﾞｯｸ", [2]), ("カイト", [3]), ("ｶｲﾄ", [3]),
+            ("ｑuote", [4]), ("＂quoted＂", [4]), ("\"ｑｕｏｔｅｄ\"", [4]),
+        ] as [(String, [UInt64])] {
+            #expect(try found(database, text: words) == documents, "\(words)")
+        }
+    }
+
     @Test func `marks and symbols are no words, and none of them is a fault`() throws {
         let database = try TextDatabase(path: path)
         defer { database.close() }
@@ -136,7 +153,7 @@ import Testing
         old.close()
         let aged = try run([
             "sqlite3", path,
-            "UPDATE words SET title = '中文搜索', body = '日本語を検索 Ёж か \u{3099} き \u{3099}' WHERE rowid = 1; "
+            "UPDATE words SET title = '中文搜索', body = '日本語を検索 Ёж か \u{3099} き \u{3099} ｺ ﾞ' WHERE rowid = 1; "
                 + "PRAGMA user_version = 1",
         ])
         try #require(aged.status == 0, "\(aged)")
@@ -148,6 +165,7 @@ import Testing
             #expect(try found(database, title: "搜索") == [1])
             #expect(try found(database, text: "еж") == [1])
             #expect(try found(database, text: "がぎ") == [1])
+            #expect(try found(database, text: "ゴ") == [1])
             #expect(try found(database, text: "x") == [])
             #expect(try found(database, text: "word") == [2])
         }

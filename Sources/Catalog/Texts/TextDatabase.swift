@@ -32,7 +32,7 @@ package final class TextDatabase {
     private let connection: Connection
 
     /// Earlier versions are brought up to it, a later one is made anew.
-    private static let version: Int64 = 4
+    private static let version: Int64 = 5
     /// "SHET": marks a SQLite file as one of these.
     private static let applicationID: Int64 = 0x5348_4554
     private static let tables = [
@@ -112,10 +112,11 @@ package final class TextDatabase {
     }
 
     /// What is kept of a text, and looked for: version 2 has it as ``UnspacedText`` takes it apart, version 3
-    /// as ``FoldedText`` does, too, version 4 as ``ComposedText`` puts it together. A zero would end it for
-    /// SQLite; it stands between words.
+    /// as ``FoldedText`` does, too, version 4 as ``ComposedText`` puts it together, version 5 in the
+    /// width of ``UsualWidthText``. A zero would end it for SQLite; it stands between words.
     static func kept(_ text: String) -> String {
-        let kept = UnspacedText.apart(ComposedText.composed(FoldedText.folded(text)))
+        let usual = FoldedText.folded(UsualWidthText.widened(text))
+        let kept = UnspacedText.apart(ComposedText.composed(usual))
         guard kept.utf8.contains(0) else { return kept }
         return String(decoding: kept.utf8.map { $0 == 0 ? UInt8(ascii: " ") : $0 }, as: UTF8.self)
     }
@@ -146,9 +147,13 @@ package final class TextDatabase {
         try connection.execute("PRAGMA user_version = \(version)")
     }
 
-    /// A text of an earlier version, which may have the marks of Kana apart from these.
+    /// A text of an earlier version, which may have the marks of Kana, whole or half, apart from these.
     private static func joined(_ text: String) -> String {
-        text.replacing(" \u{3099}", with: "\u{3099}").replacing(" \u{309a}", with: "\u{309a}")
+        var text = text
+        for mark in ["\u{3099}", "\u{309a}", "\u{ff9e}", "\u{ff9f}"] {
+            text = text.replacing(" " + mark, with: mark)
+        }
+        return text
     }
 
     /// Closes the file. Nothing else may be called afterwards.
