@@ -100,6 +100,26 @@ import Testing
         }
     }
 
+    @Test func `words of Thai and its like are found wherever they stand, by their marks too`()
+        throws
+    {
+        let database = try TextDatabase(path: path)
+        defer { database.close() }
+        try database.apply(
+            [
+                row(1, "ฉันรักประเทศไทย 2026"), row(2, "", title: "ทุกปีใหม่"), row(3, "ปูทะเล๑๒"),
+                row(4, "ພາສາລາວ"), row(5, "မြန်မာဘာသာ"), row(6, "ភាសាខ្មែរ"), row(7, "हिन्दी भाषा"),
+            ], without: [], mark: nil)
+        for (words, documents) in [
+            ("ประเทศ", [1]), ("ไทย", [1]), ("ประไทย", []), ("ปี", [2]), ("ปู", [3]), ("ปีใหม่", [2]),
+            ("ทะเล", [3]), ("๑๒", [3]), ("2026", [1]), ("\"รักประเทศ\"", [1]), ("ລາວ", [4]),
+            ("ဘာသာ", [5]), ("ខ្មែរ", [6]), ("ភាសា", [6]), ("हिन्दी", [7]),
+        ] as [(String, [UInt64])] {
+            #expect(try found(database, text: words) == documents, "\(words)")
+        }
+        #expect(try database.title(of: DocumentID(rawValue: 2)) == "ทุกปีใหม่")
+    }
+
     @Test func `letters and digits of another width are found as the usual ones`() throws {
         let database = try TextDatabase(path: path)
         defer { database.close() }
@@ -153,7 +173,7 @@ import Testing
         old.close()
         let aged = try run([
             "sqlite3", path,
-            "UPDATE words SET title = '中文搜索', body = '日本語を検索 Ёж か \u{3099} き \u{3099} ｺ ﾞ' WHERE rowid = 1; "
+            "UPDATE words SET title = '中文搜索', body = '日本語を検索 Ёж か \u{3099} き \u{3099} ｺ ﾞ ภาษาไทย' WHERE rowid = 1; "
                 + "PRAGMA user_version = 1",
         ])
         try #require(aged.status == 0, "\(aged)")
@@ -166,6 +186,7 @@ import Testing
             #expect(try found(database, text: "еж") == [1])
             #expect(try found(database, text: "がぎ") == [1])
             #expect(try found(database, text: "ゴ") == [1])
+            #expect(try found(database, text: "ไทย") == [1])
             #expect(try found(database, text: "x") == [])
             #expect(try found(database, text: "word") == [2])
         }
