@@ -107,6 +107,13 @@ private struct Run {
             events = table.dismiss(PresenterID(rawValue: id), at: now)
             reference.dismiss(id, at: now)
         case 16, 17:
+            if random.below(4) == 0, let late = reference.silent.sorted().first {
+                // The claim that it was asked for is held already, or over.
+                events = table.answer(
+                    PresenterID(rawValue: late), ClaimID(rawValue: 0), at: now)
+                reference.answer(late, 0, at: now)
+                break
+            }
             let asking = reference.claims.filter { !$0.awaiting.isEmpty }
             guard let claim = asking.randomElement(using: &random),
                 let presenter = claim.awaiting.sorted().randomElement(using: &random)

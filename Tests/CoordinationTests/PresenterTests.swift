@@ -89,6 +89,26 @@ import Testing
         #expect(table.advance(to: 15) == [.granted(asked.id, [try path("a")])])
     }
 
+    /// Each claim took 5 s where an editor was stopped by ^Z.
+    @Test mutating func `who was passed over is told, and waited for again once it answers`() throws
+    {
+        let shown = try present("a")
+        let missed = try claim("a", .write, at: 10)
+        #expect(table.advance(to: 15) == [.granted(missed.id, [try path("a")])])
+        #expect(table.release(missed.id, at: 16) == [.message(shown, .resume(missed.id))])
+        let next = try claim("a", .write, at: 17)
+        #expect(next.events.contains(.granted(next.id, [try path("a")])))
+        #expect(
+            next.events.contains {
+                if case .message(shown, .prepare(next.id, _)) = $0 { true } else { false }
+            })
+        #expect(table.release(next.id, at: 18) == [.message(shown, .resume(next.id))])
+        #expect(table.answer(shown, missed.id, at: 19).isEmpty)
+        let last = try claim("a", .write, at: 20)
+        #expect(!last.events.contains(.granted(last.id, [try path("a")])))
+        #expect(table.answer(shown, last.id, at: 21) == [.granted(last.id, [try path("a")])])
+    }
+
     @Test mutating func `who goes is not waited for`() throws {
         let shown = try present("a")
         let asked = try claim("a", .write)

@@ -44,6 +44,8 @@ struct ReferenceClaims {
     let lease: UInt64
     private(set) var claims: [Claim] = []
     var presenters: [UInt64: ClaimPath] = [:]
+    /// Presenters that were passed over and have not answered since.
+    private(set) var silent: Set<UInt64> = []
     /// The process of each presenter there ever was.
     var processes: [UInt64: Int32] = [:]
     private(set) var outcomes: Set<Outcome> = []
@@ -240,6 +242,7 @@ struct ReferenceClaims {
     }
 
     mutating func answer(_ presenter: UInt64, _ claim: UInt64, at now: UInt64) {
+        silent.remove(presenter)
         for index in claims.indices where claims[index].id == claim {
             claims[index].awaiting.remove(presenter)
         }
@@ -248,6 +251,7 @@ struct ReferenceClaims {
 
     mutating func dismiss(_ presenter: UInt64, at now: UInt64) {
         presenters[presenter] = nil
+        silent.remove(presenter)
         for index in claims.indices { claims[index].awaiting.remove(presenter) }
         settle(at: now)
     }
@@ -259,6 +263,7 @@ struct ReferenceClaims {
                 claims.removeAll { $0.id == claim.id }
             } else if claim.leaseEnd <= now {
                 for index in claims.indices where claims[index].id == claim.id {
+                    silent.formUnion(claims[index].awaiting)
                     claims[index].awaiting = []
                 }
             }
@@ -353,6 +358,7 @@ struct ReferenceClaims {
                 }
             }
         }
+        awaiting.subtract(silent)
         // Those for whom claims wait that this one passes.
         for other in claims
         where claim.rivals & 1 << other.id != 0

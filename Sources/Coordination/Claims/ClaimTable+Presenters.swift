@@ -9,6 +9,8 @@ extension ClaimTable {
         var place: ClaimPath
         /// The item that it presents: that, or the package.
         var path: ClaimPath { place.document }
+        /// It was passed over, and has not answered since: it is told, and not waited for.
+        var isSilent = false
         /// Where it was when `item`, which it is or is in, was renamed away: that may come back as another.
         var former: (place: ClaimPath, item: ClaimPath, process: Int32, until: UInt64)?
     }
@@ -35,6 +37,7 @@ extension ClaimTable {
     package mutating func answer(_ id: PresenterID, _ claim: ClaimID, at now: UInt64)
         -> [ClaimEvent]
     {
+        presenters[id]?.isSilent = false
         guard claims[claim]?.awaiting.remove(id) != nil else { return [] }
         var events: [ClaimEvent] = []
         settle(now, &events)

@@ -188,7 +188,11 @@ package struct ClaimTable: Sendable {
         let silent = preparing.filter {
             claims[$0].map { $0.leaseEnd <= now && !$0.awaiting.isEmpty } ?? false
         }
-        for id in silent { claims[id]?.awaiting = [] }
+        for id in silent {
+            // A program that was stopped would cost everybody this time at each claim.
+            for presenter in claims[id]?.awaiting ?? [] { presenters[presenter]?.isSilent = true }
+            claims[id]?.awaiting = []
+        }
         if isMissed || !silent.isEmpty {
             settle(now, &events, mayCloseCircles: !silent.isEmpty)
         }
@@ -251,7 +255,7 @@ package struct ClaimTable: Sendable {
         let messages = preparations(for: claim)
         claims[id]?.asked = messages.map(\.0)
         events += messages.map { .message($0, $1) }
-        var awaiting = Set(messages.map(\.0))
+        var awaiting = Set(messages.map(\.0).filter { presenters[$0]?.isSilent == false })
         // Who cannot answer before this claim has ended is told, and not waited for.
         if !awaiting.isEmpty { awaiting.subtract(presentersHeldUp(by: claim)) }
         if awaiting.isEmpty {
