@@ -370,4 +370,22 @@ import Testing
             }
         }
     }
+
+    @Test mutating func `a renaming announces no move of its own`() throws {
+        let file = try #require(ClaimPath("file"))
+        let writer = table.request(try request("file", .write, purpose: 1, process: 10), at: 0)
+        let waits = table.request(try request("file", .write, purpose: 2, process: 20), at: 0)
+        // As the operation itself is claimed while it lasts, by a process that was started under the claim.
+        let renaming = table.request(
+            try request(
+                "file", .writeMoving, purpose: 3, process: 11, origin: .naming, family: [11, 10]),
+            at: 0)
+        #expect(renaming.events == [.granted(renaming.id, [file])])
+        let move = ItemChange(
+            .moved(from: file, replacing: false), try #require(ClaimPath("file~")), by: 11,
+            family: [11, 10])
+        #expect(table.note(move, at: 1).isEmpty)
+        #expect(table.release([renaming.id], at: 1).isEmpty)
+        #expect(table.release([writer.id], at: 2) == [.granted(waits.id, [file])])
+    }
 }

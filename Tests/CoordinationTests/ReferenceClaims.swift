@@ -274,17 +274,17 @@ struct ReferenceClaims {
     mutating func move(_ source: ClaimPath, _ target: ClaimPath, by process: Int32, at now: UInt64)
     {
         let isAnnounced = claims.contains { claim in
-            claim.phase == .granted && claim.request.holder.process == process
+            claim.phase == .granted && claim.request.origin == .coordinated
+                && claim.request.holder.process == process
                 && claim.places.contains { $0.path == source && $0.access == .writeMoving }
         }
         for index in claims.indices where claims[index].phase != .waiting || isAnnounced {
             claims[index].current = claims[index].current.map {
                 $0.moved(from: source, to: target) ?? $0
             }
-            if claims[index].phase != .waiting, claims[index].request.origin != .session {
-                continue
-            }
-            for (place, path) in claims[index].current.enumerated() {
+            let claim = claims[index]
+            if claim.phase != .waiting, claim.request.origin != .session { continue }
+            for (place, path) in claim.current.enumerated() {
                 claims[index].request.targets[place].path = path
             }
         }

@@ -92,7 +92,7 @@ extension ClaimTable {
 
     /// Held claims cover the new place too; requests that wait follow only an announced move, and
     /// sessions are where their file is. A move is announced by a claim that the mover, a process with
-    /// those above it, has or works under.
+    /// those above it, has or works under; not by the renaming itself, which is one to move as long as it lasts.
     mutating func moveClaims(_ source: ClaimPath, _ target: ClaimPath, _ mover: [Int32]) {
         let document = source.document
         let here = [named, unnamed].flatMap { $0.at(document) }
@@ -101,7 +101,9 @@ extension ClaimTable {
             .filter { claims[$0]?.current.contains { $0.isAtOrBelow(source) } == true }.sorted()
         if concerned.isEmpty { return }
         let isAnnounced = here.contains { mark in
-            guard mark.access == .writeMoving, let claim = claims[mark.id] else { return false }
+            guard mark.access == .writeMoving, let claim = claims[mark.id],
+                claim.request.origin == .coordinated
+            else { return false }
             let isMeant =
                 document == source
                 || zip(claim.current, claim.request.targets).contains {

@@ -143,24 +143,6 @@ import Testing
         }
     }
 
-    @Test func `who waits follows what a command moves under its claim`() throws {
-        try withVolume(.passthrough) { volume in
-            try volume.agent().store("file", "x")
-            let binary = try BuiltPrograms.shapeedit()
-            let result = try volume.run(
-                binary, "coordinate", "--move", "file", "--timeout", "20", "--", "sh", "-ec",
-                """
-                path=$PWD/file
-                (cd / && exec '\(binary)' coordinate --read "$path" --purpose other -- true) &
-                until '\(binary)' claims . | grep -q 'waits for read'; do sleep 0.05; done
-                mv file other
-                '\(binary)' claims . | grep -o 'waits for read on [a-z/]*'
-                """)
-            #expect(result.status == 0, "\(result)")
-            #expect(result.text == "waits for read on work/other\n", "\(result)")
-        }
-    }
-
     @Test func `a folder that is not there is no input, what cannot be claimed is wrong usage`()
         throws
     {
