@@ -20,10 +20,14 @@ struct ItemPlace {
         relative.isEmpty ? mountPoint : "\(mountPoint)/\(relative)"
     }
 
-    /// - Parameter following: a symlink stands for what it leads to, if that is there; else for
-    ///   itself.
+    /// - Parameter following: a symlink stands for what it leads to, also while that is away, as in the middle
+    ///   of a save; for itself if that could not be made there.
     init(_ path: String, following: Bool = false) throws(CoordinationError) {
         if following, let item = Self.resolved(path) {
+            absolute = item
+        } else if following, case let end = SymbolicLink.end(of: path), end != path,
+            let item = try? Self.absolute(end)
+        {
             absolute = item
         } else {
             absolute = try Self.absolute(path)

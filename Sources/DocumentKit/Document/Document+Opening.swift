@@ -133,16 +133,7 @@ extension Document {
     /// Makes the file, as open(2) does: a symlink that leads to none stands for what it leads to.
     private func make(_ new: Contents, _ path: String) throws {
         let bytes = try new.contents()
-        var place = path
-        // Only where the kernel follows it, which does not follow a stranger's in /tmp.
-        while access(place.cPath, F_OK) != 0, Errno.last.code == ENOENT,
-            let text = try? SymbolicLink.target(of: place)
-        {
-            let target = String(path: text)
-            let folder = place.lastSlash == nil ? "" : place.parentPath + "/"
-            place = target.hasPrefix("/") ? target : folder + target
-        }
-        do throws(Errno) { try WholeFile.create(place, bytes) } catch {
+        do throws(Errno) { try WholeFile.create(SymbolicLink.end(of: path), bytes) } catch {
             // Somebody else was faster.
             if error.code != EEXIST { throw DocumentProblem.file("\(path): \(error)") }
         }

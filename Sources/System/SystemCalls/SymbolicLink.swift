@@ -9,6 +9,20 @@ package enum SymbolicLink {
         let count = try check { readlink(path.cPath, &text, text.count) }
         return text[..<count].map { UInt8(bitPattern: $0) }
     }
+
+    /// Where a file is made that is opened by `path`: a symlink to nothing stands for what it leads to. Only where
+    /// the kernel follows it, which does not follow a stranger's in /tmp.
+    package static func end(of path: String) -> String {
+        var place = path
+        while access(place.cPath, F_OK) != 0, Errno.last.code == ENOENT,
+            let text = try? target(of: place)
+        {
+            let target = String(path: text)
+            let folder = place.lastSlash == nil ? "" : place.parentPath + "/"
+            place = target.hasPrefix("/") ? target : folder + target
+        }
+        return place
+    }
 }
 
 extension OwnedDescriptor {
