@@ -16,20 +16,28 @@ package enum ConflictCopy {
     package static func keep(
         of path: String, isMounted: Bool = true, _ create: (String, UInt32) throws(Failure) -> Void
     ) throws(Failure) -> String {
-        let name = path.lastName
-        let folder = String(path[..<name.startIndex])
         do throws(Failure) {
             guard isMounted else { throw Failure(.temporary, "\(path): it is not mounted") }
-            return try keep(named: String(name), in: folder) { (copy) throws(Failure) in
-                try create(copy, 0o666)
-            }
+            return try keepBeside(path, create)
         } catch {
             let other = (getenv("TMPDIR").map { String(cPath: $0) } ?? "/tmp") + "/"
             // Others use that folder, too.
-            let kept = try keep(named: String(name), in: other) { (copy) throws(Failure) in
+            let kept = try keep(named: String(path.lastName), in: other) { (copy) throws(Failure) in
                 try create(copy, 0o600)
             }
             return other + kept
+        }
+    }
+
+    /// Writes the copy and gives its name; fails if there is no place beside the document, for one who has
+    /// what is to be kept elsewhere, and can try again.
+    package static func keepBeside(
+        _ path: String, _ create: (String, UInt32) throws(Failure) -> Void
+    ) throws(Failure) -> String {
+        let name = path.lastName
+        let folder = String(path[..<name.startIndex])
+        return try keep(named: String(name), in: folder) { (copy) throws(Failure) in
+            try create(copy, 0o666)
         }
     }
 

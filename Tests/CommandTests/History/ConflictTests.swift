@@ -183,6 +183,28 @@ struct ConflictTests {
         }
     }
 
+    /// The copy went to the folder for temporary files, and the conflict was over.
+    @Test(
+        .enabled(if: DataPath.isPrivileged && isInstalled("setpriv"), "only root acts as others"),
+        arguments: DataPath.mounts.prefix(1))
+    func `a conflict of which both cannot be kept stays one`(_ place: DataPath) throws {
+        try withDesk(place) { desk in
+            try Self.clash(desk, "note.txt")
+            try desk.shell("chown 65534 note.txt && chmod 755 .")
+            let result = try desk.shell(
+                """
+                TMPDIR=/tmp setpriv --reuid 65534 --regid 65534 --clear-groups \
+                    \(try BuiltPrograms.shapeedit()) resolve note.txt --keep both 2>&1 || echo refused $?
+                """)
+            #expect(result.contains("Permission denied"), "\(result)")
+            #expect(result.contains("refused \(EX_NOPERM)"), "\(result)")
+            #expect(try Self.conflicts(desk, "note.txt").count == 1)
+            try desk.run("resolve", "note.txt", "--keep", "both")
+            #expect(try Self.conflicts(desk, "note.txt").isEmpty)
+            #expect(try desk.shell("ls").contains("note (conflict of "))
+        }
+    }
+
     @Test(arguments: DataPath.mounts.prefix(1))
     func `a conflict version that is resolved stays among the others`(_ place: DataPath) throws {
         try withDesk(place) { desk in

@@ -110,7 +110,11 @@ struct ResolveCommand: ParsableCommand {
         case "current": kept = "current"
         case "both":
             kept = "both"
-            for version in conflicts { copies.append(try copy(version, document)) }
+            // Another that cannot be kept stays in conflict by itself.
+            for version in conflicts {
+                copies.append(try copy(version, document))
+                try document.resolve(version)
+            }
         case let word?:
             kept = "version"
             let version = try document.find(word)
@@ -136,11 +140,10 @@ struct ResolveCommand: ParsableCommand {
     private func copy(
         _ version: FileVersion, _ document: DocumentVersions
     ) throws(Failure) -> String {
-        let name = try ConflictCopy.keep(of: file) { (path, mode) throws(Failure) in
+        let name = try ConflictCopy.keepBeside(file) { (path, mode) throws(Failure) in
             try document.copy(version, to: path, mode: mode)
         }
-        let folder = String(file[..<file.lastName.startIndex])
-        return name.hasPrefix("/") ? name : folder + name
+        return file[..<file.lastName.startIndex] + name
     }
 
     private func merge(_ version: FileVersion, _ document: DocumentVersions) throws(Failure) {
