@@ -10,7 +10,7 @@ extension FuseSession {
     private static let readable: Set<String> = [
         "id", "state", "progress", "progress.bytes", "title", "thumbnail", "thumbnail.state",
         "type", "version",
-        "error",
+        "error", "error.kind",
         "container", "container.id",
     ]
 

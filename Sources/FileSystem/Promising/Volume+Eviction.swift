@@ -189,7 +189,7 @@ extension Volume {
         where downloads.received(hash, for: node.item) != nil {
             // Before anybody is told: their kernel asks again, and who reads on has not asked yet.
             refuse(.cancelled, for: content.node, Refusals.all)
-            reasons.note(ContentProblem.cancelled.reason, for: content.node)
+            reasons.note(ContentProblem.cancelled, for: content.node)
             downloads.cancel(hash, for: node.item)
         }
     }

@@ -38,7 +38,7 @@ extension Volume {
             },
             came: { [weak self] nodes in self?.reasons.forget(nodes) },
             failed: { [weak self] nodes, problem in
-                for node in nodes { self?.reasons.note(problem.reason, for: node) }
+                for node in nodes { self?.reasons.note(problem, for: node) }
                 if problem.mayPass { self?.noteMissing(nodes) }
             })
         let uploads = Uploads(

@@ -16,7 +16,7 @@ extension Volume {
         case "source": return try sourceAddress(node.item)
         case "import": return importReport(node)
         case "error":
-            if let reason = reasons[currentNode(node)] { return reason }
+            if let reason = reasons[currentNode(node)] { return reason.text }
             let state = try contentState(node)
             // It waits behind another that the store did not take.
             if state == "dirty", let problem = link?.uploads.problem {
@@ -28,6 +28,7 @@ extension Volume {
             return isDamaged(node)
                 ? "its content is missing, or not as long as it was; unmount, and "
                     + "`shapeedit container check \(container.name)` tells more" : nil
+        case "error.kind": return reasons[currentNode(node)]?.kind?.rawValue
         case "pin":
             return try read { (state) throws(Errno) in
                 let value = state.index.attributes[try state.position(node)]?[Self.pinAttribute]

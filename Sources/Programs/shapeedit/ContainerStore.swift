@@ -123,8 +123,11 @@ enum ContainerStore {
 
     /// What is said of a store that fails a command, and of this machine's disk, if it was that.
     static func failure(_ error: StoreError) -> Failure {
-        error.kind == .local
-            ? Failure(.inputOutput, "\(error)") : Failure(.unavailable, "the store \(error)")
+        switch error.kind {
+        case .local: Failure(.inputOutput, "\(error)")
+        case .denied: Failure(.noPermission, "the store \(error)")
+        default: Failure(.unavailable, "the store \(error)")
+        }
     }
 
     /// Makes what a new store needs; fails if it does not answer, or cannot be a store.
@@ -134,8 +137,7 @@ enum ContainerStore {
         do throws(StoreError) {
             try store.prepare(StoreCall())
         } catch {
-            throw Failure(
-                error.kind == .denied ? .noPermission : .unavailable, "the store \(error)")
+            throw failure(error)
         }
     }
 }

@@ -100,6 +100,16 @@ struct DocumentContent {
     /// Why the last thing that was asked for did not happen.
     var problem: String? { try? text("user.shapeedit.error") }
 
+    /// Why its content did not come, as an exit code tells it.
+    var problemKind: Failure.Kind {
+        switch try? text("user.shapeedit.error.kind") {
+        case "denied": .noPermission
+        case "lost", "damaged": .badData
+        case "disk": .inputOutput
+        default: .unavailable
+        }
+    }
+
     func set(_ name: String, _ value: String) throws(Failure) {
         do throws(Errno) { try MountAttributes.set(name, Array(value.utf8), of: path) } catch {
             throw failure(error)

@@ -10,7 +10,10 @@ struct MaterializeCommand: ParsableCommand {
         discussion: """
             All at once, and waits until they are here; ^C stops the waiting, not the bringing \
             (`shapeedit cancel` does). On a terminal a bar shows how far it is; with --json progress \
-            goes to standard error, a JSON object a line.
+            goes to standard error, a JSON object a line. The exit code is that of the first content \
+            that did not come: 65 if the store has lost or damaged it, 69 if the store does not \
+            answer or the bringing was cancelled, 74 if this disk failed or is full, 77 if the store \
+            does not let it be read.
             """)
 
     @OptionGroup var targets: ContentTargets
@@ -55,7 +58,7 @@ struct MaterializeCommand: ParsableCommand {
                     // Nobody brings it any more.
                     if state == "promise" {
                         let problem = document.problem ?? Self.goneAgain
-                        throw Failure(.unavailable, "\(document.path): \(problem)")
+                        throw Failure(document.problemKind, "\(document.path): \(problem)")
                     }
                     progress.finish(document.size)
                     report.add(document)
