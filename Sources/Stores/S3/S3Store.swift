@@ -47,7 +47,7 @@ package final class S3Store: ContentStore {
 
     package func prepare(_ call: StoreCall) throws(StoreError) {
         let answer = try transport.send(S3Request(method: "HEAD"), call)
-        if answer.head.status == 200 { return }
+        if answer.head.status == 200 { return try requireListing(call) }
         guard answer.head.status == 404 else { throw error(answer, "the bucket") }
         var request = S3Request(method: "PUT")
         // us-east-1 is the one region that must not be named.
@@ -62,6 +62,17 @@ package final class S3Store: ContentStore {
         let isThere = S3Problem(made)?.code == "BucketAlreadyOwnedByYou"
         guard made.head.status == 200 || isThere else {
             throw error(made, "the bucket cannot be made")
+        }
+    }
+
+    /// Any web server may have something under the bucket's name, as the page of a console, and a page that
+    /// a network wants to be read first. Who may not list may have a bucket all the same.
+    private func requireListing(_ call: StoreCall) throws(StoreError) {
+        do throws(StoreError) { _ = try page(after: nil, limit: 1, call) } catch {
+            guard error.kind == .corrupt else { return }
+            throw StoreError(
+                .corrupt, at: address,
+                "the bucket: \(error.reason); is the endpoint a server of S3?")
         }
     }
 

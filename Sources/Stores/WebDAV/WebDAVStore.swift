@@ -29,15 +29,24 @@ package final class WebDAVStore: ContentStore {
 
     package func prepare(_ call: StoreCall) throws(StoreError) {
         var made = ""
+        var isTaken = false
         for name in path.split(separator: "/").map(String.init) + ["incoming"] {
             made += "/" + name
             let answer = try makeCollection(made, call)
             // What is there already answers 405; above our own folder, perhaps something else.
-            if [201, 405].contains(answer.head.status) { continue }
+            isTaken = answer.head.status == 405
+            if isTaken || answer.head.status == 201 { continue }
             let isThere = try exists(made, call)
             guard isThere else {
                 throw transport.answers.error(answer, "the collection cannot be made")
             }
+        }
+        // A server that knows no WebDAV, or not there, answers 405, too.
+        if isTaken, try !exists(made, call) {
+            throw StoreError(
+                .refused(status: 405), at: address,
+                "the collection cannot be made: the server answers 405 and has none there; is it one of "
+                    + "WebDAV, and the path one of its collections?")
         }
     }
 
