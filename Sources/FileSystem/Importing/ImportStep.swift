@@ -316,7 +316,7 @@ struct ImportStep {
             origin.waitsAt = volume.firstPlace(position)
             if directory != 0 { state.counts.noteTaken(entry) }
         }
-        if isHere, entry.tag != before.tag {
+        if isHere, entry.tag != before.tag || volume.isOfOtherSize(position, before, entry) {
             if volume.isAsListed(position, before), replace(position, entry, &origin, volume) {
                 origin.tag = entry.tag
                 state.counts.changed += 1

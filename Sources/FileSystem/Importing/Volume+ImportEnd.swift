@@ -162,6 +162,16 @@ extension VolumeState {
             : true
     }
 
+    /// Whether the item's content is the one listed last, and the source has another now whatever it is called:
+    /// a time tells versions apart that are a second apart, and there are servers whose etags do not more.
+    func isOfOtherSize(
+        _ position: MemoryIndex.Position, _ origin: OriginRow, _ entry: ImportMessage.Entry
+    ) -> Bool {
+        let record = index[item: position]
+        guard case .file = entry.kind, record.pointee.isRegular else { return false }
+        return record.pointee.size != entry.size && isAsListed(position, origin)
+    }
+
     /// Whether the item's content is the source's, and nothing of it is here.
     fileprivate func isOnlyAtSource(_ origin: OriginRow) -> Bool {
         let position = index.find(origin.item)

@@ -119,6 +119,30 @@ struct UnclearSourceTests {
         }
     }
 
+    @Test(arguments: [false, true])
+    func `a file of another size is another content, also where its etag is the same`(
+        _ isS3: Bool
+    ) throws {
+        try withServer(isS3) { volume, agent, address, folder in
+            func list(_ size: String) throws {
+                try Self.write(Self.listing(isS3, [("a", size), ("b", "6")]), folder + "/listing")
+            }
+            try list("3")
+            try volume.shapeedit("import", "--promise", address, "@in")
+            let inode = agent.shell("stat -c %i in/a")
+            try list("6")
+            let told = try volume.shapeedit("import", "--refresh", "@in")
+            #expect(told.text == "2 listed, 0 new, 1 changed, 0 removed\n", "\(told)")
+            #expect(agent.content("in/a") == "first\n")
+            #expect(agent.shell("stat -c %i in/a") == inode)
+            // What is here, or the user's own, stays; nothing has changed of what is as it was.
+            agent.store("in/b", "mine")
+            let again = try volume.shapeedit("import", "--refresh", "@in")
+            #expect(again.text == "2 listed, 0 new, 0 changed, 0 removed\n", "\(again)")
+            #expect(agent.content("in/b") == "mine")
+        }
+    }
+
     @Test func `what is below a file that cannot be shown is removed if it is gone`() throws {
         try withServer(true) { volume, agent, address, folder in
             func list(_ keys: (String, String)...) throws {
