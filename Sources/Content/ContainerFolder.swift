@@ -99,7 +99,8 @@ package struct ContainerFolder: Sendable {
         if !found.isEmpty, Self.names.isDisjoint(with: found) { throw foreign(name) }
     }
 
-    private func foreign(_ name: String) -> Failure {
+    /// What is said where only files of others are.
+    package func foreign(_ name: String) -> Failure {
         Failure(.noInput, "there is no container \(name): what is at \(path) is something else")
     }
 

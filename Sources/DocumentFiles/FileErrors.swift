@@ -25,7 +25,7 @@ extension Failure {
             default: .inputOutput
             }
         self.init(
-            kind, "\(path.isEmpty ? "''" : path): \(ContentReason.words(error, path))",
+            kind, "\(Self.shown(path)): \(ContentReason.words(error, path))",
             isDiskFull: error.isNoRoom)
     }
 

@@ -49,6 +49,9 @@ package struct Failure: Error, CustomStringConvertible, Sendable {
         Failure(kind, "\(message); \(advice)", isDiskFull: isDiskFull, isReplaced: isReplaced)
     }
 
+    /// A path or word as messages name it: an empty one is not overlooked.
+    package static func shown(_ name: String) -> String { name.isEmpty ? "''" : name }
+
     package var description: String { message }
     package var exitStatus: Int32 { kind.rawValue }
 }

@@ -98,7 +98,7 @@ package struct LockTable<Waiter: Sendable>: Sendable {
         guard let index = items[wait.item]?.waiting.firstIndex(where: { $0.serial == wait.serial }),
             let waiting = items[wait.item]?.waiting.remove(at: index)
         else { return nil }
-        forget(waiting, wait.item)
+        forget(waiting)
         if items[wait.item]?.isEmpty == true { items[wait.item] = nil }
         return waiting.waiter
     }
@@ -160,12 +160,12 @@ package struct LockTable<Waiter: Sendable>: Sendable {
     ) -> [Waiter] {
         if locks.waiting.isEmpty { return [] }
         let admitted = locks.admit(at: clock(), if: mayHold)
-        for waiting in admitted { forget(waiting, waiting.request.item) }
+        for waiting in admitted { forget(waiting) }
         // A key path of a generic type would be made anew for each lock, at the price of a lock.
         return admitted.map { $0.waiter }
     }
 
-    private mutating func forget(_ waiting: ItemLocks<Waiter>.Waiting, _ item: ItemNumber) {
+    private mutating func forget(_ waiting: ItemLocks<Waiter>.Waiting) {
         guard waiting.request.family == .record else { return }
         let owner = waiting.request.owner
         waits[owner]?.removeAll { $0.serial == waiting.serial }

@@ -65,7 +65,7 @@ package struct DocumentVersions: Sendable {
         throw Failure(
             .noInput,
             begun.isEmpty
-                ? "\(name): there is no version \(word.isEmpty ? "''" : word); `shapeedit versions` lists them"
+                ? "\(name): there is no version \(Failure.shown(word)); `shapeedit versions` lists them"
                 : "\(name): several versions begin with \(word): "
                     + begun.map(\.name).joined(separator: ", "))
     }

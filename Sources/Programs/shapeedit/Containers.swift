@@ -34,7 +34,9 @@ enum Containers {
             home = String(cPath: entry.pointee.pw_dir)
         }
         guard let home, home.hasPrefix("/") else {
-            throw Failure(.configuration, "neither XDG_DATA_HOME nor HOME says where data belongs")
+            let other = home.map { " (HOME is \($0), which does not begin with /)" } ?? ""
+            throw Failure(
+                .configuration, "neither XDG_DATA_HOME nor HOME says where data belongs\(other)")
         }
         try refuseToServe("HOME", home) { _ in true }
         return home + "/.local/share/shapeedit/containers"
@@ -207,9 +209,10 @@ enum Containers {
 
     private static func entries(of home: String) throws(Failure) -> [String] {
         // What may not be entered is not empty.
-        if access(home.cPath, F_OK) != 0, errno == ENOENT || errno == ENOTDIR { return [] }
+        if access(home.cPath, F_OK) != 0, errno == ENOENT { return [] }
         do throws(Errno) { return try Directories.names(in: home).sorted() } catch {
-            throw Failure(.noPermission, "\(home): \(error)")
+            let kind: Failure.Kind = error.code == ENOTDIR ? .configuration : .noPermission
+            throw Failure(kind, "\(home): \(error)")
         }
     }
 }

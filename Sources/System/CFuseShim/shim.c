@@ -164,7 +164,6 @@ static ssize_t write_reply(int fd, struct iovec *iov, int count, void *userdata)
         if (current->offered & INIT_HANDLE_KILLPRIV_V2) {
             /* Without it every write would ask for security.capability first. */
             init->flags |= INIT_HANDLE_KILLPRIV_V2;
-            current->has_kill_privileges = 1;
         }
         if (current->want_passthrough && (current->offered & INIT_EXT) &&
             (current->offered2 & INIT2_PASSTHROUGH)) {

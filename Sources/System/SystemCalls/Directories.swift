@@ -109,6 +109,18 @@ public enum Directories {
         try check { fsync(descriptor.number) }
     }
 
+    /// Whether nothing is in the directory `path` but these paths and the directories that they are in.
+    public static func holds(_ path: String, only kept: Set<String>) throws(Errno) -> Bool {
+        for name in try names(in: path) {
+            let entry = path + "/" + name
+            if kept.contains(entry) { continue }
+            guard kept.contains(where: { $0.hasPrefix(entry + "/") }),
+                try holds(entry, only: kept)
+            else { return false }
+        }
+        return true
+    }
+
     /// Removes `path` with everything below it; does not follow symlinks. Missing is not an error.
     ///
     /// - Parameter kept: paths that stay, and so do the directories that they are in.

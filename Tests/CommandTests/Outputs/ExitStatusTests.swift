@@ -1,4 +1,5 @@
 import Glibc
+import Probing
 import TestSupport
 import Testing
 
@@ -118,6 +119,60 @@ import Testing
                 let result = try desk.shapeedit(words)
                 #expect(result.status == 64 && result.errorText.contains(form), "\(result)")
             }
+        }
+    }
+
+    @Test func `an empty word is shown as two quotes`() throws {
+        try withDesk(.plain) { desk in
+            try desk.run("new", "s.slide")
+            for words in [
+                ["completions", ""], ["convert", "s.slide", ""], ["render", "s.slide", "-o", ""],
+                ["list", "", "s.list"],
+            ] {
+                let result = try desk.shapeedit(words)
+                #expect(result.status == 64, "\(words): \(result)")
+                #expect(result.errorText.contains("'': "), "\(words): \(result)")
+            }
+        }
+    }
+
+    @Test func `in a folder that was deleted nothing can be claimed, as nothing is there`() throws {
+        try withDesk(.plain) { desk in
+            let line =
+                #"mkdir gone; cd gone; rmdir ../gone; "$0" coordinate --write x -- true; echo $?"#
+            let result = try Probing.run(
+                ["sh", "-c", line, try BuiltPrograms.shapeedit()], directory: desk.folder)
+            #expect(result.text == "66\n", "\(result)")
+        }
+    }
+
+    @Test func `a place that is no folder for containers is told, and is not empty`() throws {
+        try withDesk(.plain) { desk in
+            try desk.write("", to: "file")
+            let program = try BuiltPrograms.shapeedit()
+            for (variables, reason) in [
+                ("XDG_DATA_HOME=\(desk.path("file"))", "containers: Not a directory"),
+                ("XDG_DATA_HOME= HOME=relative", "HOME is relative, which does not begin with /"),
+            ] {
+                let result = try Probing.run(
+                    ["sh", "-c", "\(variables) exec \"$0\" container list", program],
+                    directory: desk.folder)
+                #expect(result.status == Int(EX_CONFIG), "\(result)")
+                #expect(result.errorText.contains(reason), "\(result)")
+            }
+        }
+    }
+
+    @Test(.enabled(if: !DataPath.isPlain, "needs a mount"), arguments: DataPath.mounts.prefix(1))
+    func `what is no document and no mount of its own is told`(_ place: DataPath) throws {
+        try withDesk(place) { desk in
+            for command in ["claims", "conflicts", "recents"] {
+                let message = try desk.fail(64, command, ".shapeedit")
+                #expect(message.contains("no documents in .shapeedit"), "\(message)")
+            }
+            try desk.shell("mkdir folder")
+            let message = try desk.fail(64, "unmount", "folder")
+            #expect(message.contains("`shapeedit unmount \(desk.folder)`"), "\(message)")
         }
     }
 

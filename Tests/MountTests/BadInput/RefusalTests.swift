@@ -281,6 +281,8 @@ import Testing
             let names = places.map { "./\($0)/notes.txt\n" }.joined()
             #expect(
                 left.text == names + String(repeating: "mine\n", count: places.count), "\(left)")
+            let again = try container.command("container", "delete", "--force", "test")
+            #expect(again.status == Int(EX_NOINPUT) && again.text.isEmpty, "\(again)")
             // They are no contents of a container, and keep nobody from making one.
             let made = try container.command("container", "create", "test")
             #expect(made.status == 0, "\(made)")

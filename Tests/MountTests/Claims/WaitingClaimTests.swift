@@ -26,7 +26,8 @@ import Testing
     /// As in the middle of a save that keeps a backup; a second writer was let in.
     @Test func `a symlink whose document is away for a moment is claimed as the document`() throws {
         try withVolume(.passthrough) { volume in
-            _ = try volume.run("sh", "-ec", "mkdir folder; ln -s folder/file first; ln -s first second")
+            _ = try volume.run(
+                "sh", "-ec", "mkdir folder; ln -s folder/file first; ln -s first second")
             let binary = try BuiltPrograms.shapeedit()
             let result = try volume.run(
                 binary, "coordinate", "--write", "second", "--", "sh", "-ec",

@@ -16,7 +16,7 @@ struct CompletionsCommand: ParsableCommand {
 
     func run() throws {
         guard let known = CompletionShell(rawValue: shell) else {
-            throw Failure(.usage, "completions \(shell): it is bash, zsh or fish")
+            throw Failure(.usage, "completions \(Failure.shown(shell)): it is bash, zsh or fish")
         }
         Console.say(ShapeEdit.completionScript(for: known))
     }

@@ -140,7 +140,13 @@ struct ContainerCommand: ParsableCommand {
 
         func run() throws {
             let path = try Containers.path(name)
-            try ContainerFolder(path: path).checkOurs(name)
+            let folder = ContainerFolder(path: path)
+            try folder.checkOurs(name)
+            let foreign = ForeignFiles.paths(in: folder).map { path + "/" + $0 }
+            // What was deleted before has left these in its folders.
+            if !foreign.isEmpty, (try? Directories.holds(path, only: Set(foreign))) == true {
+                throw folder.foreign(name)
+            }
             if try Containers.exists(name) {
                 // It may hold more than who deletes it believes.
                 do throws(Failure) { _ = try Containers.store(name) } catch {
@@ -162,14 +168,10 @@ struct ContainerCommand: ParsableCommand {
             // another, which nobody holds. The catalog goes first: without it nobody mounts what is left where
             // this is cut off. What somebody else has put beside its files is not its own.
             let lock = try Container.lock(name, at: path, holder: "being deleted")
-            let last = ContainerFolder(path: path).lock
-            let first = ContainerFolder(path: path).catalog
+            let last = folder.lock
+            let first = folder.catalog
             let identity = Container.identity(at: path)
-            let removePictures = DesktopPlaces(ContainerFolder(path: path))
-                .removal(ofContainer: name)
-            let foreign = ForeignFiles.paths(in: ContainerFolder(path: path)).map {
-                path + "/" + $0
-            }
+            let removePictures = DesktopPlaces(folder).removal(ofContainer: name)
             do throws(Errno) {
                 let kept = Set(foreign)
                 try Directories.removeTree(first)

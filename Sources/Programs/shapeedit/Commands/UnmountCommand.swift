@@ -22,7 +22,10 @@ struct UnmountCommand: ParsableCommand {
             if access(directory.cPath, F_OK) != 0, errno == ENOENT {
                 throw Failure(directory, Errno(ENOENT))
             }
-            throw Failure(.usage, "\(directory) is not a folder of ShapeEdit")
+            let above = MountTable.resolved(directory).flatMap(MountTable.mountPoint)
+            let advice = above.map { ": it is in the mount at \($0); `shapeedit unmount \($0)`" }
+            throw Failure(
+                .usage, "\(directory) is not a mounted folder of ShapeEdit\(advice ?? "")")
         }
         let status = MountStatus(of: point.path)
         let daemon = status["process"].flatMap { Int32($0) }

@@ -1,4 +1,5 @@
 import Glibc
+import Model
 import PathText
 import SystemCalls
 
@@ -39,7 +40,7 @@ enum ChildCommand {
         // A script that does not say by what it is run is run by the shell, which finds it, too.
         if result == ENOEXEC { result = start(["/bin/sh", "-c", #"exec "$0" "$@""#] + words) }
         if result != 0 {
-            Console.complain("\(words[0]): \(Errno(result))")
+            Console.complain("\(Failure.shown(words[0])): \(Errno(result))")
             return result == ENOENT ? 127 : 126
         }
         child = process

@@ -21,7 +21,7 @@ extension Failure {
     /// has to.
     private static func kind(ofBad path: String) -> Failure.Kind {
         var code = access(path.cPath, R_OK) == 0 ? 0 : errno
-        if code == ENOENT, !path.isEmpty, access("\(path.parentPath)/".cPath, F_OK) == 0 {
+        if code == ENOENT, !path.isEmpty, MountTable.resolved(path.parentPath) != nil {
             code = 0
         }
         return switch code {

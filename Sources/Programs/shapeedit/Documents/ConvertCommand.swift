@@ -106,7 +106,7 @@ struct ConvertCommand: ParsableCommand {
                 .usage,
                 isDrawn
                     ? "\(target): no type of documents; `shapeedit render` draws a document into it"
-                    : "\(target): the name does not tell a type; end it with .shape, .shapeFile, "
+                    : "\(Failure.shown(target)): the name does not tell a type; end it with .shape, .shapeFile, "
                         + ".slide, .list, .txt or .md, or give --to")
         }
         return type

@@ -58,7 +58,7 @@ struct ListCommand: ParsableCommand {
                 .usage,
                 Self.actions.contains(action)
                     ? "list \(action): name the list"
-                    : "\(action): say what to do with it; \(Self.known)")
+                    : "\(Failure.shown(action)): say what to do with it; \(Self.known)")
         }
         // People say it the other way round too, as with the other verbs.
         let isSwapped = !Self.actions.contains(action) && Self.actions.contains(first)
@@ -70,7 +70,7 @@ struct ListCommand: ParsableCommand {
         _ action: String, _ path: String, _ words: [String], isToday: Bool = false
     ) throws {
         guard Self.actions.contains(action), action != "today" else {
-            throw Failure(.usage, "\(action): \(Self.known)")
+            throw Failure(.usage, "\(Failure.shown(action)): \(Self.known)")
         }
         let type = try options.documentType
         if isToday {

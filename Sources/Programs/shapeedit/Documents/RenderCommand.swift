@@ -92,11 +92,13 @@ struct RenderCommand: ParsableCommand {
             if let format {
                 throw Failure(
                     .usage,
-                    "--format \(format): it is one of " + Self.formats.joined(separator: ", "))
+                    "--format \(Failure.shown(format)): it is one of "
+                        + Self.formats.joined(separator: ", "))
             }
             throw Failure(
                 .usage,
-                "\(output): the name does not tell a format that can be drawn; end it with one of "
+                "\(Failure.shown(output)): the name does not tell a format that can be drawn; "
+                    + "end it with one of "
                     + Self.formats.map { "." + $0 }.joined(separator: ", ") + ", or give --format")
         }
         return name

@@ -133,7 +133,7 @@ struct FindCommand: ParsableCommand {
             if json { Console.say(saved.json) }
             return
         }
-        try place.requireDocuments(folder)
+        try MountedFolder.requireDocuments(folder, at: place.path)
         if let save {
             let saved = SavedQuery(point, save)
             try saved.save(query)

@@ -26,7 +26,7 @@ struct ImportTarget {
         if makes, !isMade, errno != EEXIST {
             throw Failure(
                 [EACCES, EPERM, EROFS].contains(errno) ? .noPermission : .cannotCreate,
-                "\(path.isEmpty ? "''" : path): \(Errno.last)")
+                "\(Failure.shown(path)): \(Errno.last)")
         }
         do throws(Errno) {
             _ = try PathAttributes.value("user.shapeedit.container", of: path)

@@ -31,7 +31,7 @@ struct WatchCommand: ParsableCommand {
 
     func run() throws {
         let place = try WatchedPlace(path)
-        try place.requireDocuments(path)
+        try MountedFolder.requireDocuments(path, at: place.path)
         let file = try open(in: place)
         Console.endWithReader()
         var left = count ?? .max

@@ -28,13 +28,6 @@ struct WatchedPlace {
         document = id.map { String(decoding: $0, as: UTF8.self) }
     }
 
-    /// Fails for `.shapeedit` and what is in it: there are no documents, and nothing happens to them.
-    func requireDocuments(_ name: String) throws(Failure) {
-        if MountTable.isBelow(path, ".shapeedit") {
-            throw Failure(.usage, "\(name): there are no documents in .shapeedit")
-        }
-    }
-
     /// Whether the event is about what is watched.
     func covers(_ event: WatchedEvent) -> Bool {
         if event.kind == "lost" || path.isEmpty { return true }

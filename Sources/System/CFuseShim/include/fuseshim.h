@@ -22,7 +22,6 @@ struct shim_connection {
     /* Known after INIT. */
     int has_passthrough;
     int has_direct_mapping;
-    int has_kill_privileges;
     /* The descriptor of /dev/fuse. */
     int device;
     /* Internal. */
