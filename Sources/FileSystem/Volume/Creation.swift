@@ -295,13 +295,24 @@ extension VolumeState {
     }
 
     /// Whether renaming an item away is the first half of a save (the second makes a new file of the
-    /// old name): the new name is made from the old one, as a backup's is, or the item is not a
-    /// temporary file that the same process has just made.
+    /// old name): the new name is a backup's, or the item is not a file that the same process has just
+    /// made, which may be a temporary one.
     func isBackup(
         _ position: MemoryIndex.Position, _ oldName: [UInt8], _ newName: [UInt8],
         _ process: Int32, _ time: Timestamp
     ) -> Bool {
         isBackupName(newName, of: oldName) || !isJustMade(position, process, time)
+            // A backup in a folder of its own can have the document's name.
+            || newName == oldName && !isTemporaryFile(position, process, time)
+    }
+
+    /// Whether an item may be a temporary file of the process, which has made it a moment ago, whatever its
+    /// name is. What has become a document since, as by an earlier save, is none.
+    func isTemporaryFile(
+        _ position: MemoryIndex.Position, _ process: Int32, _ time: Timestamp
+    ) -> Bool {
+        index[item: position].pointee.document == index[item: position].pointee.number
+            && isJustMade(position, process, time)
     }
 
     /// Whether the process itself has made the item a moment ago, as programs make temporary files.

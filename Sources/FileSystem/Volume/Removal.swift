@@ -28,11 +28,13 @@ extension Volume {
             // makes its own name anew.
             let isLast = state.index[item: position].pointee.links == 1
             let isFirst = state.index.isFirst(found)
+            let isSaved =
+                isFirst && !isLast
+                && (!state.isJustMade(position, process, time)
+                    || state.hasBackup(position, of: nameBytes, process, time))
             if isLast, state.handOnToSuccessor(position, process, time) {
                 // It is no document that could be made anew.
-            } else if isLast
-                || isFirst && !state.isJustMade(position, process, time)
-            {
+            } else if isLast || isSaved {
                 state.rememberDocument(position, directory, nameBytes, process, time)
             }
             let effects = state.removeName(found, time)
@@ -98,6 +100,23 @@ extension VolumeState {
         }
         stamp(position, time)
         return [.removeName(parent: number(directory), name: bytes), touch(directory, time)]
+    }
+
+    /// Whether another name that an item has is a backup's of its first one.
+    fileprivate func hasBackup(
+        _ position: MemoryIndex.Position, of name: [UInt8], _ process: Int32, _ time: Timestamp
+    ) -> Bool {
+        let first = index[item: position].pointee.firstName
+        var other = first
+        while other != 0 {
+            let isBackup =
+                other != first
+                && self.isBackup(
+                    position, name, Array(index.nameBytes(other)), process, time)
+            if isBackup { return true }
+            other = index[name: other].pointee.nextOfItem
+        }
+        return false
     }
 
     /// Notes an item without names that nobody has open; says whether it is one.

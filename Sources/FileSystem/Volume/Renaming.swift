@@ -113,22 +113,31 @@ extension VolumeState {
         let isOwnName = index.isFirst(name)
         var effects: [Effect] = []
         var unseen: NodeNumber?
+        var left: (effects: [Effect], unseen: NodeNumber?)?
         if old != 0 {
             let isSave =
                 isOwnName && index.isFirst(covered) && record.pointee.isRegular
                 && index[item: old].pointee.isRegular
-            // What was made a moment ago and is no earlier document is a temporary file, whatever its
-            // name is part of.
-            let isTemporary =
-                record.pointee.document == record.pointee.number
-                && isJustMade(position, process, time)
-            if isOwnName, isBackupName(bytes, of: oldName), !isTemporary {
+            // A backup in a folder of its own can have the document's name.
+            let isBackup = bytes == oldName || isBackupName(bytes, of: oldName)
+            if isOwnName, isBackup, !isTemporaryFile(position, process, time) {
                 rememberDocument(
                     position, source, oldName, process, time,
                     replacesBackup: isSave)
             }
             if isSave { unseen = unseenVersion(of: old, process) }
-            effects += replace(covered, old, with: position, isSave: isSave, time)
+            let wasFirst = index.isFirst(covered)
+            effects += removeName(covered, time)
+            left = wasFirst ? noteLinkLeft(old, process, time) : nil
+            if let left {
+                // What is saved by its other name leaves no document to the one that takes this.
+                effects += left.effects
+            } else if isSave {
+                // What has another name, as a backup that is a hard link, lives on as a new document.
+                effects += handOn(
+                    from: old, to: position, inExchange: index[item: old].pointee.links == 0)
+            }
+            effects.append(.putItem(index.row(old)))
         }
         if old == 0, isOwnName, isBackup(position, oldName, bytes, process, time) {
             rememberDocument(
@@ -155,10 +164,15 @@ extension VolumeState {
         stamp(position, time)
         effects.append(touch(source, time))
         if source != target { effects.append(touch(target, time)) }
-        let sequence = self.record(
+        var sequence = self.record(
             .renamed, position, parent: target, name: bytes, process: process, at: time, effects)
         if old != 0 { noteSeen(record.pointee.node, at: position, by: process) }
         if let unseen { markConflict(unseen, at: position, by: process) }
+        if let left {
+            // Who follows the name that it has now is told which document that is.
+            sequence = self.record(.attributes, old, process: process, at: time)
+            if let unseen = left.unseen { markConflict(unseen, at: old, by: process) }
+        }
         // Else whoever reads before the close would find a document without content.
         if old != 0 || isTemporaryName(oldName), let session = sessions[position],
             session.maker != 0
@@ -207,22 +221,6 @@ extension VolumeState {
             isUnseen(other.node, of: DocumentID(rawValue: other.document), by: process)
         else { return nil }
         return other.node
-    }
-
-    /// The covered name goes; in a save the document hands its id to the one that takes its name.
-    private func replace(
-        _ covered: MemoryIndex.Position, _ old: MemoryIndex.Position,
-        with position: MemoryIndex.Position, isSave: Bool, _ time: Timestamp
-    ) -> [Effect] {
-        var effects = removeName(covered, time)
-        let other = index[item: old]
-        if isSave {
-            // What has another name, as a backup that is a hard link, lives on as a new document.
-            effects += handOn(
-                from: old, to: position, inExchange: other.pointee.links == 0)
-        }
-        effects.append(.putItem(index.row(old)))
-        return effects
     }
 
     /// A document gets another file.

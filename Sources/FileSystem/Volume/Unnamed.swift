@@ -50,8 +50,7 @@ extension VolumeState {
         _ position: MemoryIndex.Position, _ process: Int32, _ time: Timestamp
     ) -> (effects: [Effect], unseen: NodeNumber?)? {
         let record = index[item: position].pointee
-        guard record.isRegular, record.firstName != 0, record.document == record.number,
-            isJustMade(position, process, time)
+        guard record.isRegular, record.firstName != 0, isTemporaryFile(position, process, time)
         else { return nil }
         let name = index[name: record.firstName].pointee
         let inherited = inherit(
