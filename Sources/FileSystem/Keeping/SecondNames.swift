@@ -19,6 +19,8 @@ final class SecondNames: Sendable {
         var bytes: Int64 = 0
         /// Until when it waits, of ``MonotonicClock``; nil while it is drawn.
         var deadline: UInt64?
+        /// Let go here, so that this is all there is of it.
+        var isLeft = false
     }
     private struct State {
         var contents: [NodeNumber: Content] = [:]
@@ -29,15 +31,17 @@ final class SecondNames: Sendable {
     private let folder: String
     private let limit: Int
     private let patience: UInt64
+    private let goesOn: Bool
 
     /// - Parameters:
     ///   - folder: where the names are.
     ///   - limit: contents that stay at most.
     ///   - seconds: how long a content waits for its turn.
-    ///   - goesOn: what waited there when an earlier run died waits on; else it goes.
+    ///   - goesOn: what waited there when an earlier run ended, or died, waits on; else it goes.
     init(folder: String, limit: Int = 4_096, seconds: UInt64 = 120, goesOn: Bool = false) {
         self.folder = folder
         self.limit = limit
+        self.goesOn = goesOn
         patience = seconds * 1_000_000_000
         if goesOn { state.withLock { adopt(&$0) } } else { try? Directories.removeTree(folder) }
     }
@@ -52,7 +56,7 @@ final class SecondNames: Sendable {
             let bytes = status.st_nlink > 1 ? 0 : Int64(status.st_size)
             state.bytes += bytes
             state.contents[node] = Content(
-                bytes: bytes, deadline: MonotonicClock.now + patience)
+                bytes: bytes, deadline: MonotonicClock.now + patience, isLeft: true)
         }
     }
 
@@ -88,6 +92,7 @@ final class SecondNames: Sendable {
                 return false
             }
             content.bytes = bytes
+            content.isLeft = true
             state.bytes += bytes
             state.contents[node] = content
             return true
@@ -129,6 +134,8 @@ final class SecondNames: Sendable {
     func drop(_ node: NodeNumber) { state.withLock { drop(node, &$0) } }
 
     private func drop(_ node: NodeNumber, _ state: inout State) {
+        // What is called off at the end is not drawn: the next run does that.
+        if state.ended, goesOn, state.contents[node]?.isLeft == true { return }
         guard let content = state.contents.removeValue(forKey: node) else { return }
         state.bytes -= content.bytes
         unlink(path(node).cPath)
@@ -148,7 +155,10 @@ final class SecondNames: Sendable {
         }
     }
 
-    /// Drops all, when nothing is drawn any more.
+    /// Takes nothing more. What was let go stays from now on for the next run, if that goes on with it.
+    func end() { state.withLock { $0.ended = true } }
+
+    /// Drops all else, when nothing is drawn any more.
     func stop() {
         state.withLock { state in
             state.ended = true

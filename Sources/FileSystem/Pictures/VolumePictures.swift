@@ -98,6 +98,7 @@ final class VolumePictures: Sendable {
 
     /// Ends the threads and the processes they started.
     func stop() {
+        contents.end()
         photos.stop()
         queue.stop()
         fetching.queue.stop()

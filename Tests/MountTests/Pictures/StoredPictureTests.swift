@@ -235,9 +235,10 @@ struct StoredPictureTests {
         }
     }
 
-    @Test func `what was evicted and not drawn at a kill is drawn in the next mount`()
-        throws
-    {
+    @Test(arguments: [true, false])
+    func `what was evicted and not drawn at an end, or a kill, is drawn in the next mount`(
+        isKilled: Bool
+    ) throws {
         try withPictures(
             thumbnailer: HaltedWorkers.thumbnailer(), patience: 0, store: "folder"
         ) { (desk) throws in
@@ -251,7 +252,12 @@ struct StoredPictureTests {
             }
             let path = "\(desk.container.mountPoint)/a.txt"
             #expect(try waitUntil { try desk.container.command("evict", path).status == 0 })
-            try desk.container.killDaemon()
+            if isKilled {
+                try desk.container.killDaemon()
+            } else {
+                desk.agent.end()
+                try desk.container.unmount()
+            }
             try workers.goOn()
             try desk.mount()
             let agent = try Agent(in: desk.container.mountPoint)
