@@ -33,6 +33,11 @@ package struct BrowserEntry: Hashable, Sendable {
         return String(name[..<dot])
     }
 
+    /// Whether a path holds a filter, given in small letters.
+    package static func path(_ path: String, holds wanted: String) -> Bool {
+        path.lowercased().contains(wanted)
+    }
+
     /// What its picture depends on.
     package var version: BrowserVersion {
         BrowserVersion(item: item, size: size, changed: changed, path: path)

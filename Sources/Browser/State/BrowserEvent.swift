@@ -8,8 +8,8 @@ package enum BrowserEvent: Sendable {
     case input(InputEvent)
     /// The terminal has another size or other abilities.
     case resized(TerminalShape)
-    /// All documents of the folder, in any order, or why they are not known; those that were found first
-    /// where `isWhole` is false.
+    /// All documents of the folder, in any order, or why they are not known; where `isWhole` is false only
+    /// some, with those whose paths hold the filter.
     case listed([BrowserEntry], isWhole: Bool = true, problem: String?)
     /// What the mount says of some documents.
     case inspected([UInt64: BrowserDetails])

@@ -5,7 +5,14 @@ import Terminal
 extension BrowserState {
     /// Takes an event into account; what is to be done.
     package mutating func update(_ event: BrowserEvent) -> [BrowserEffect] {
-        defer { keepInSight() }
+        let former = filter
+        let effects = follow(event)
+        keepInSight()
+        // There may be others whose names hold what is typed now.
+        return filter == former || isWhole ? effects : effects + [.look]
+    }
+
+    private mutating func follow(_ event: BrowserEvent) -> [BrowserEffect] {
         switch event {
         case .input(.key(let key, let modifiers)): return take(key, modifiers)
         case .input(.paste(let text)):

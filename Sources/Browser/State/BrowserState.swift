@@ -94,7 +94,7 @@ package struct BrowserState: Sendable {
         guard filter.isEmpty else {
             let wanted = filter.lowercased()
             matching = entries.filter { entry in
-                entry.path.lowercased().contains(wanted)
+                BrowserEntry.path(entry.path, holds: wanted)
                     || titles[entry.item]?.lowercased().contains(wanted) == true
             }
             recent = []

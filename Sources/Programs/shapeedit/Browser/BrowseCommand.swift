@@ -17,8 +17,9 @@ struct BrowseCommand: ParsableCommand {
             Shows all documents in the folder and below it on the whole screen of the terminal: those \
             that were viewed lately and all by name. Letters you type narrow them down by their names \
             and titles, Enter opens the editor, F1 shows the keys. In a mounted container nothing is \
-            downloaded for the pictures. Of more than 20,000 documents or 2,000 folders those found \
-            first are shown, with a + behind their number; `shapeedit find` knows all of a mount.
+            downloaded for the pictures. Of more than 20,000 documents or 2,000 folders the nearest \
+            are shown, with a + behind their number; what you type is looked for in the names of all \
+            documents in these folders. `shapeedit find` knows all of a mount.
             """)
 
     @Argument(help: "The folder; the current one if none is given.", completion: .directory)

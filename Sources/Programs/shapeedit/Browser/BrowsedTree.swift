@@ -9,7 +9,7 @@ import SystemCalls
 ///
 /// ``list()`` is for one thread; ``descriptor`` and ``drain()`` for another.
 final class BrowsedTree: Sendable {
-    /// Documents and folders that are looked at; of more, the first ones found.
+    /// Documents and folders that are looked at; of more, the nearest ones.
     static let documentLimit = 20_000
     private static let folderLimit = 2_000
     /// Events of a folder after which it is looked at again.
@@ -51,23 +51,27 @@ final class BrowsedTree: Sendable {
 
     /// All documents: regular files whose names do not begin with a dot and are not those of
     /// temporary files. What cannot be read below the folder is passed over. `isWhole` is false if there
-    /// are more than are looked at.
-    func list() throws(Errno) -> (documents: [BrowserEntry], isWhole: Bool) {
+    /// are more than are looked at: then those in folders near by come before those farther below, or one
+    /// large folder would leave nothing else to be seen.
+    ///
+    /// - Parameter filter: of documents beyond the limit, too, those are given whose paths hold it, unless it
+    ///   is empty; as many again.
+    func list(_ filter: String) throws(Errno) -> (documents: [BrowserEntry], isWhole: Bool) {
+        let wanted = filter.lowercased()
         var found: [BrowserEntry] = []
         var isWhole = true
         var seen = 0
         var folders: [(path: String, prefix: String)] = [(path.isEmpty ? "/" : path, "")]
-        var isFirst = true
-        while let (folder, prefix) = folders.popLast(), seen < Self.folderLimit {
+        while seen < min(folders.count, Self.folderLimit) {
+            let (folder, prefix) = folders[seen]
             seen += 1
             // Before it is read: what changes in between is told.
             if descriptor >= 0 { inotify_add_watch(descriptor, folder.cPath, Self.kinds) }
             let names: [String]
             do throws(Errno) { names = try Directories.names(in: folder) } catch {
-                if isFirst { throw error }
+                if seen == 1 { throw error }
                 continue
             }
-            isFirst = false
             for name in names where !name.hasPrefix(".") && !isTemporaryName(Array(name.utf8)) {
                 var status = stat()
                 let file = folder + "/" + name
@@ -76,12 +80,18 @@ final class BrowsedTree: Sendable {
                 case S_IFDIR: folders.append((file, prefix + name + "/"))
                 case S_IFREG where found.count < Self.documentLimit:
                     found.append(Self.entry(prefix + name, status))
-                case S_IFREG: isWhole = false
+                case S_IFREG:
+                    isWhole = false
+                    if !wanted.isEmpty, found.count < 2 * Self.documentLimit,
+                        BrowserEntry.path(prefix + name, holds: wanted)
+                    {
+                        found.append(Self.entry(prefix + name, status))
+                    }
                 default: break
                 }
             }
         }
-        return (found, isWhole && folders.isEmpty)
+        return (found, isWhole && seen == folders.count)
     }
 
     private static func entry(_ path: String, _ status: stat) -> BrowserEntry {

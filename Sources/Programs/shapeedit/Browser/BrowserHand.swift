@@ -10,7 +10,8 @@ import SystemCalls
 /// Reads the folder and changes it, on a thread of its own, one thing after the other.
 final class BrowserHand: Sendable {
     private enum Job: Sendable {
-        case look
+        /// With what is typed to narrow the documents down.
+        case look(filter: String)
         case inspect([BrowserEntry])
         case effect(BrowserEffect)
 
@@ -62,9 +63,9 @@ final class BrowserHand: Sendable {
         _ job: Job, _ tree: BrowsedTree, _ inbox: EventInbox<BrowserEvent>
     ) {
         switch job {
-        case .look:
+        case .look(let filter):
             do throws(Errno) {
-                let (entries, isWhole) = try tree.list()
+                let (entries, isWhole) = try tree.list(filter)
                 inbox.put(.listed(entries, isWhole: isWhole, problem: nil))
             } catch {
                 inbox.put(.listed([], problem: "\(tree.path): \(error)"))
@@ -95,11 +96,14 @@ final class BrowserHand: Sendable {
         return isDone == true
     }
 
-    /// Looks at the folder; asked several times while busy, it looks once.
-    func look() {
+    /// Looks at the folder; asked several times while busy, it looks once, as it was asked last.
+    func look(_ filter: String) {
         work.signal { work in
-            for case .look in work.jobs { return }
-            work.jobs.append(.look)
+            for case (let index, .look) in work.jobs.enumerated() {
+                work.jobs[index] = .look(filter: filter)
+                return
+            }
+            work.jobs.append(.look(filter: filter))
         }
     }
 

@@ -109,7 +109,7 @@ struct BrowserRun: ScreenRun, ~Copyable {
         lastLook = TerminalListener.now()
         hasNews = false
         tree.drain()
-        hand.look()
+        hand.look(state.filter)
     }
 
     mutating func end(by signal: Int32) {
