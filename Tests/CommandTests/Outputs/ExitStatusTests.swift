@@ -167,12 +167,13 @@ import Testing
     func `what is no document and no mount of its own is told`(_ place: DataPath) throws {
         try withDesk(place) { desk in
             for command in ["claims", "conflicts", "recents"] {
-                let message = try desk.fail(64, command, ".shapeedit")
+                let message = try desk.fail(64, command, desk.volume.root.text + "/.shapeedit")
                 #expect(message.contains("no documents in .shapeedit"), "\(message)")
             }
             try desk.shell("mkdir folder")
             let message = try desk.fail(64, "unmount", "folder")
-            #expect(message.contains("`shapeedit unmount \(desk.folder)`"), "\(message)")
+            #expect(
+                message.contains("`shapeedit unmount \(desk.volume.root.text)`"), "\(message)")
         }
     }
 

@@ -372,7 +372,7 @@ import Testing
                 saying: "--app a names", "shapeedit mount --help")
             try broken.expectRefusal("paint", status: EX_USAGE, saying: "paint", "--help")
             try broken.expectRefusal(
-                "unmount", mountPoint, status: EX_USAGE, saying: mountPoint, "not a folder")
+                "unmount", mountPoint, status: EX_USAGE, saying: mountPoint, "not a mounted folder")
             try broken.expectRefusal(
                 "unmount", "\(mountPoint)/missing", status: EX_NOINPUT, saying: "missing")
             #expect(!MountTable.isMounted(mountPoint))

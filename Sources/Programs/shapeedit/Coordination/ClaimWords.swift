@@ -21,9 +21,8 @@ extension Failure {
     /// has to.
     private static func kind(ofBad path: String) -> Failure.Kind {
         var code = access(path.cPath, R_OK) == 0 ? 0 : errno
-        if code == ENOENT, !path.isEmpty, MountTable.resolved(path.parentPath) != nil {
-            code = 0
-        }
+        let folder = path.lastSlash == nil ? "." : path.parentPath
+        if code == ENOENT, !path.isEmpty, MountTable.resolved(folder) != nil { code = 0 }
         return switch code {
         case ENOENT, ENOTDIR, ENAMETOOLONG, ELOOP: .noInput
         case EACCES, EPERM: .noPermission
