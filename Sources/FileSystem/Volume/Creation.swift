@@ -252,7 +252,7 @@ extension VolumeState {
         var time: Timestamp
         /// It was removed, or renamed as backups are called.
         var madeWay: Bool
-        /// It was renamed to the name of a backup that was a document too.
+        /// It was renamed to the name of a backup that was a document too, and became that.
         var replacesBackup: Bool
         /// What it was renamed over and became; that is this document until it goes.
         var heir: ItemNumber?
@@ -281,6 +281,12 @@ extension VolumeState {
         tunnelled[document] = Tunnelled(
             node: index[item: position].pointee.node, time: time, madeWay: madeWay,
             replacesBackup: replacesBackup)
+    }
+
+    /// Notes of a document whose name has gone that its file has become a backup which was one before.
+    func noteBackupReplaced(_ document: DocumentID, by position: MemoryIndex.Position) {
+        guard tunnelled[document]?.node.item == number(position) else { return }
+        tunnelled[document]?.replacesBackup = true
     }
 
     /// The versions that an item wrote join a document's history.

@@ -151,9 +151,14 @@ extension VolumeState {
         effects.append(
             .putName(parent: number(target), name: bytes, item: number(position), rank: rank))
         if old == 0, isOwnName, record.pointee.isRegular {
+            let former = DocumentID(rawValue: record.pointee.document)
             let inherited = inherit(
                 position, in: target, bytes, process, time,
                 isNew: isTemporaryName(oldName) || isJustMade(position, process, time))
+            if record.pointee.document != former.rawValue {
+                // As one that is renamed over a backup: that was removed right before.
+                noteBackupReplaced(former, by: position)
+            }
             unseen = inherited.unseen
             effects += inherited.effects
         }

@@ -53,6 +53,37 @@ struct RepeatedSavesTests {
         }
     }
 
+    /// As vim saves; the versions went to the backup, which is one document.
+    @Test(arguments: DataPath.mountsOfAllUsers)
+    func `a backup that is removed before the document is renamed to it takes no versions along`(
+        _ dataPath: DataPath
+    ) throws {
+        try withVolume(dataPath) { volume in
+            try volume.agent().store("letter.txt", "one")
+            let id = try volume.agent().attribute("letter.txt", Self.id)
+            for new: ByteString in ["two", "three", "four", "five"] {
+                // Saves less than two seconds apart count as one.
+                usleep(2_060_000)
+                let editor = try volume.agent()
+                if new != "two" { editor.unlink("letter.bak") }
+                editor.rename("letter.txt", "letter.bak")
+                editor.store("letter.txt", new)
+                #expect(editor.attribute("letter.txt", Self.id) == id, "\(new)")
+            }
+            for round in 0..<2 {
+                if round == 1 { try volume.remount() }
+                let agent = try volume.agent()
+                let versions = volume.root + "/.shapeedit/versions/work/letter.txt"
+                let contents = agent.names(versions).map {
+                    agent.content(versions + "/" + ByteString($0))
+                }
+                #expect(contents == ["one", "two", "three", "four"])
+                #expect(agent.content("letter.bak") == "four")
+                #expect(agent.attribute("letter.bak", Self.id) != id)
+            }
+        }
+    }
+
     @Test func `a document that was just made is saved with a link as backup`() throws {
         try withVolume(.passthrough) { volume in
             let editor = try volume.agent()
