@@ -151,11 +151,15 @@ import Testing
                 let intents = [FileIntent(folder, .read)]
                 #expect(try FileCoordinator().coordinate(intents) { $0 } == [folder])
             }
-            // One that leads nowhere is an item by itself.
-            #expect(symlink("none", "\(volume.directory)/loose") == 0)
-            try FileCoordinator().coordinate(
-                [FileIntent("\(volume.directory)/loose", .write)]
-            ) { (paths) throws in #expect(paths == ["\(volume.directory)/loose"]) }
+            // So does one whose item is away; where none can be made it is an item by itself.
+            for (link, target, meant) in [
+                ("away", "none", "none"), ("loose", "no/folder", "loose"),
+            ] {
+                #expect(symlink(target, "\(volume.directory)/\(link)") == 0)
+                try FileCoordinator().coordinate(
+                    [FileIntent("\(volume.directory)/\(link)", .write)]
+                ) { (paths) throws in #expect(paths == ["\(volume.directory)/\(meant)"]) }
+            }
             // Outside of containers a lock can only be had of what is opened.
             if dataPath == .plain { return }
             try FileCoordinator().coordinate([FileIntent(path, .write)]) { (_) throws in

@@ -25,16 +25,16 @@ import Testing
         }
     }
 
-    @Test(arguments: places)
+    @Test(arguments: places, [FileAccess.write, .writeMoving])
     func `a document that may be made is opened though its file is moved away meanwhile`(
-        _ place: DataPath
+        _ place: DataPath, _ access: FileAccess
     ) throws {
         try withVolume(place) { volume in
             let path = "\(volume.directory)/note"
             try store(path, "old")
             let isHeld = Monitor(false)
             Threads.start("holder") {
-                try? FileCoordinator().coordinate([FileIntent(path, .write)]) { _ in
+                try? FileCoordinator().coordinate([FileIntent(path, access)]) { _ in
                     isHeld.signal { $0 = true }
                     // By then the document waits for its claim.
                     usleep(500_000)
@@ -43,10 +43,10 @@ import Testing
             }
             let _: Bool? = isHeld.wait(until: .max) { $0 ? true : nil }
             let opened = try OpenedDocument(path, creating: Text("new"))
-            // In a mount whoever presents a file is told where it goes, and opens it there.
+            // In a mount who waits for a claim follows a move that was announced, and opens it there.
             let isFollowed = opened.document.path == path + ".away"
             #expect(opened.text == (isFollowed ? "old" : "new"))
-            #expect(isFollowed == (place != .plain))
+            #expect(isFollowed == (place != .plain && access == .writeMoving))
             try opened.set("newer")
             try opened.document.close()
             #expect(text(of: path) == (isFollowed ? nil : "newer"))

@@ -59,10 +59,10 @@ struct PreviewPictureTests {
                         try desk.container.command("evict", "\(point)/\(name)").status == 0
                     })
             }
-            // What was drawn when they went.
+            // What was drawn when they went, or would be now.
             try desk.remount {
                 for folder in [desk.container.folder, desk.container.storeFolder] {
-                    _ = try run(["rm", "-rf", folder + "/pictures"])
+                    _ = try run(["rm", "-rf", folder + "/pictures", folder + "/drawing"])
                 }
             }
             try body(desk, "")
