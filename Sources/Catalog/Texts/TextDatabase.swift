@@ -113,7 +113,8 @@ package final class TextDatabase {
 
     /// What is kept of a text, and looked for: version 2 has it as ``UnspacedText`` takes it apart, version 3
     /// as ``FoldedText`` does, too, version 4 as ``ComposedText`` puts it together, version 5 in the
-    /// width of ``UsualWidthText``, and with Thai and its like apart. A zero would end it for SQLite; it stands between words.
+    /// width of ``UsualWidthText``, and with Thai and its like apart. A zero would end it for SQLite; it stands
+    /// between words.
     static func kept(_ text: String) -> String {
         let usual = FoldedText.folded(UsualWidthText.widened(text))
         let kept = UnspacedText.apart(ComposedText.composed(usual))

@@ -23,7 +23,7 @@ struct ItemPlace {
     /// - Parameter following: a symlink stands for what it leads to, also while that is away, as in the middle
     ///   of a save; for itself if that could not be made there.
     init(_ path: String, following: Bool = false) throws(CoordinationError) {
-        if following, let item = Self.resolved(path) {
+        if following, let item = MountTable.resolved(path) {
             absolute = item
         } else if following, case let end = SymbolicLink.end(of: path), end != path,
             let item = try? Self.absolute(end)
@@ -46,14 +46,16 @@ struct ItemPlace {
         let trimmed = String(Substring(bytes))
         let name = trimmed.lastName
         if ["", ".", ".."].contains(name) {
-            guard let whole = resolved(path) else { throw .badPath(path, "\(Errno.last)") }
+            guard let whole = MountTable.resolved(path) else {
+                throw .badPath(path, "\(Errno.last)")
+            }
             return whole
         }
         if name.utf8.count > Int(NAME_MAX), String(name).pathBytes.count > Int(NAME_MAX) {
             throw .badPath(path, "\(Errno(ENAMETOOLONG))")
         }
         let folder = trimmed.lastSlash == nil ? "." : trimmed.parentPath
-        guard let above = resolved(folder) else {
+        guard let above = MountTable.resolved(folder) else {
             let error = Errno.last
             throw .badPath(
                 path, error.code == ENOENT ? "there is no folder \(folder)" : "\(error)")
@@ -63,12 +65,6 @@ struct ItemPlace {
             throw .badPath(path, "\(Errno(ENOTDIR))")
         }
         return above == "/" ? "/\(name)" : "\(above)/\(name)"
-    }
-
-    private static func resolved(_ path: String) -> String? {
-        guard let text = realpath(path.cPath, nil) else { return nil }
-        defer { free(text) }
-        return String(cPath: text)
     }
 
     /// The topmost folder of the item's file system, if a container shows there, and who mounted it.

@@ -43,11 +43,7 @@ extension Volume {
                 .removed, position, parent: directory, name: nameBytes, process: process, at: time,
                 effects + (saved?.effects ?? []))
             if let saved {
-                // Who follows the name that it has now is told which document that is.
-                sequence = state.record(.attributes, position, process: process, at: time)
-                if let unseen = saved.unseen {
-                    state.markConflict(unseen, at: position, by: process)
-                }
+                sequence = state.tellLinkLeft(position, unseen: saved.unseen, process, time)
             }
             let nodes = state.nodes(position)
             state.noteLostName(position, in: directory, process, caller.thread)

@@ -173,11 +173,7 @@ extension VolumeState {
             .renamed, position, parent: target, name: bytes, process: process, at: time, effects)
         if old != 0 { noteSeen(record.pointee.node, at: position, by: process) }
         if let unseen { markConflict(unseen, at: position, by: process) }
-        if let left {
-            // Who follows the name that it has now is told which document that is.
-            sequence = self.record(.attributes, old, process: process, at: time)
-            if let unseen = left.unseen { markConflict(unseen, at: old, by: process) }
-        }
+        if let left { sequence = tellLinkLeft(old, unseen: left.unseen, process, time) }
         // Else whoever reads before the close would find a document without content.
         if old != 0 || isTemporaryName(oldName), let session = sessions[position],
             session.maker != 0

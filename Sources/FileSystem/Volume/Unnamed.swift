@@ -60,4 +60,16 @@ extension VolumeState {
         if let session = sessions[position], session.maker != 0 { session.replaces = true }
         return inherited
     }
+
+    /// Tells who follows the name that an item which was saved so has now which document that is, once its first
+    /// name has gone.
+    ///
+    /// - Parameter unseen: as ``noteLinkLeft(_:_:_:)`` has it.
+    func tellLinkLeft(
+        _ position: MemoryIndex.Position, unseen: NodeNumber?, _ process: Int32, _ time: Timestamp
+    ) -> ChangeSequence {
+        let sequence = record(.attributes, position, process: process, at: time)
+        if let unseen { markConflict(unseen, at: position, by: process) }
+        return sequence
+    }
 }

@@ -142,15 +142,16 @@ struct ContainerCommand: ParsableCommand {
             let path = try Containers.path(name)
             let folder = ContainerFolder(path: path)
             try folder.checkOurs(name)
-            let foreign = ForeignFiles.paths(in: folder).map { path + "/" + $0 }
-            // What was deleted before has left these in its folders.
-            if !foreign.isEmpty, (try? Directories.holds(path, only: Set(foreign))) == true {
-                throw folder.foreign(name)
-            }
             if try Containers.exists(name) {
                 // It may hold more than who deletes it believes.
                 do throws(Failure) { _ = try Containers.store(name) } catch {
                     Console.complain(error.message)
+                }
+            } else {
+                let foreign = Self.foreign(in: folder)
+                // What was deleted before has left these in its folders.
+                if !foreign.isEmpty, (try? Directories.holds(path, only: Set(foreign))) == true {
+                    throw folder.foreign(name)
                 }
             }
             if !force, isatty(0) == 1 {
@@ -172,6 +173,7 @@ struct ContainerCommand: ParsableCommand {
             let first = folder.catalog
             let identity = Container.identity(at: path)
             let removePictures = DesktopPlaces(folder).removal(ofContainer: name)
+            let foreign = Self.foreign(in: folder)
             do throws(Errno) {
                 let kept = Set(foreign)
                 try Directories.removeTree(first)
@@ -193,6 +195,10 @@ struct ContainerCommand: ParsableCommand {
             } else {
                 Console.say("Deleted \(name).")
             }
+        }
+
+        private static func foreign(in folder: ContainerFolder) -> [String] {
+            ForeignFiles.paths(in: folder).map { folder.path + "/" + $0 }
         }
     }
 
